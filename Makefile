@@ -15,19 +15,20 @@ CXX ?= g++
 CXXFLAGS ?= $(optimization)
 # The tools and the fleet's programs mostly wait for the network, for disks and for other programs,
 # and tests are compiled more often than they run. So tools, fleet and tests are compiled with -O1,
-# which takes a quarter less time than -O2.
+# which takes a quarter less time than the default, -O2.
 optimization = -O2
 $(foreach part,fleet tools tests,$(BUILD)/objects/$(part)/%.o $(BUILD)/objects/units/$(part)/%.o): \
   optimization = -O1
-# Sources include the public headers of agent-releases by the path that the headers have after the
-# installation: <agent-releases/NAME.h>.
+# Sources include a public header of agent-releases as <agent-releases/NAME.h>, as programs do that
+# are compiled with the installed header.
 CPPFLAGS += -I. -Itools/agent-releases/include
 # Make file offsets and times 64 bits wide on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-# Installed programs and libraries check the bounds of their buffers and containers. Tests do not:
-# they are compiled more often than they run, so they should compile fast. _FORTIFY_SOURCE is left
-# out of a build without optimization, in which it has no effect.
+# With the flags in HARDENING, installed programs and libraries check the bounds of their buffers
+# and containers and, on x86, the targets of indirect jumps. Tests are compiled without them, since
+# tests are compiled more often than they run. _FORTIFY_SOURCE is left out of a build without
+# optimization, in which it has no effect.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -53,9 +54,9 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 # program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
-# Compiling a source is mostly compiling its headers. So some dozens of sources are compiled
-# together, as one unit, which saves time: $(call unit,NAME,SOURCES) is the object of a generated
-# file that includes them all. With SINGLE=1 each source has an object of its own, for targets that
+# Most of the time of compiling a source goes into its headers. To save time, some dozens of sources
+# are compiled together, as one unit: $(call unit,NAME,SOURCES) is the object of a generated file
+# that includes them all. With SINGLE=1 each source has an object of its own, for targets that
 # inspect or replace objects; SINGLE=1 needs a BUILD directory of its own.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
@@ -95,9 +96,9 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# Code that several tests share, in units. Programs without Catch2 link only the first units, which
-# do not use Catch2. source_directory.cc contains the path of the source tree, so it is compiled by
-# itself, with that path as a macro.
+# Code that several tests share, in units. The first of these units do not use Catch2, and programs
+# without Catch2 link only those. source_directory.cc contains the path of the source tree, so it is
+# compiled by itself, with that path as a macro.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
@@ -303,8 +304,9 @@ samples: $(sample_agent) $(sample_variant_files)
 # ---- tests: every tests/DIR/NAME_test.cc can be run by itself
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-# Tests are compiled without optimization, since they are compiled more often than they run. The
-# tests that walk through every state are optimized, since they run long.
+# Unit tests and integration tests are compiled without optimization, since they are compiled more
+# often than they run. The tests that walk through every state of the supervisor are optimized,
+# since they run long.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
@@ -357,8 +359,9 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# The wing of the tests that walk through all states, run all scenarios, or compare the names of the
-# phases with those in the model.
+# The wing (one program with many tests) of the tests that walk through all states of the
+# supervisor, run all scenarios, or compare the names of the supervisor's phases with those in the
+# model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)
 $(call parted_wing,decisions/explore/wing,$(walk_files))
@@ -427,8 +430,8 @@ demo:
 
 # ---- installation
 
-# In the source tree, a public header of tools/ is below a directory `include`. After that
-# directory, its path is the same as after the installation.
+# The installed paths of the public headers of tools/: the header tools/TOOL/include/DIR/NAME.h is
+# installed as $(PREFIX)/include/DIR/NAME.h.
 installed_headers = $(foreach header,$(tool_headers), \
   $(PREFIX)/include/$(lastword $(subst /include/, ,$(header))))
 
@@ -440,9 +443,9 @@ own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents, which users copy. The hello-agents in C, C++ and shell are installed alone.
-# Those in Python, Go, JavaScript and Rust are installed together with the libraries for these
-# languages, which no other Debian package contains.
+# The hello-agents are small examples that users copy. The hello-agents in C, C++ and shell are
+# installed alone. Those in Python, Go, JavaScript and Rust are installed together with the
+# project's libraries for these languages, since no other Debian package contains these libraries.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \
@@ -451,8 +454,8 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
-# The programs for which shells complete options. Those of the fleet have one file of completions
-# for each shell, which is installed under the name of each program.
+# The programs for which shells complete options. The fleet's programs share one file of completions
+# for each shell. It is installed once for each of these programs, under the program's name.
 completed = fleetctl fleet-agent fleet-controller fleet-signer $(filter-out fleet, \
   $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash)))
 zsh_shared = upgrader_durations
@@ -508,8 +511,8 @@ uninstall:
 
 archive := upgrader-$(version)
 archive_path := $(BUILD)/$(archive).tar.gz
-# Archives of the same commit are the same to the byte: every file in them gets the time of the
-# release.
+# Two archives of the same commit have exactly the same bytes, because every file in them gets the
+# time of the release.
 archive_date = $(shell date -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)
 packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)

@@ -218,7 +218,7 @@ class Agent {
            done(agent_protocol_status(handle_.get(), text.c_str()));
   }
 
-  // Returns why the last call that returned false has failed.
+  // Returns why the last call that returned false could not do its work.
   [[nodiscard]] std::string error() const {
     return refusal_.empty() ? agent_protocol_error(handle_.get()) : refusal_;
   }

@@ -3,14 +3,14 @@
 
 base_files = $(patsubst %,base/%.cc,$(1))
 
-# Parts that are also compiled into the protocol's library (libagent-protocol). So libagent-protocol
-# can be installed without any other library of this project.
+# These parts are also compiled into the protocol's library (libagent-protocol), so that
+# libagent-protocol can be installed without any other library of this project.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
-# The other parts of base/ that the upgrader links. For the static program they are also compiled
-# with -fno-exceptions. The simulation, a test that runs the upgrader's code on a simulated machine,
-# links only the parts in base_words_parts. It does not link base_process_parts: its simulated
-# machine starts processes and locks files in the place of these parts.
+# The parts of base/ that the upgrader links besides base_text_parts. For the static program they
+# are also compiled with -fno-exceptions. The simulation, a test that runs the upgrader's code on a
+# simulated machine, links base_words_parts, but not base_process_parts: processes and locks are
+# simulated.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \

@@ -66,8 +66,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if that succeeds, the error if reading fails, and the reason
-// `cut_off` if the file is too short.
+// Reads `size` bytes. Returns nothing after a success. Otherwise returns the system's error if
+// reading has failed, or the reason `cut_off` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   const char* cut_off) {
   const ssize_t count = read_at(fd, buffer, size, offset);

@@ -13,7 +13,7 @@
 
 namespace agent_protocol {
 
-// The deepest nesting of arrays and objects. The object that is the line is level 1.
+// The deepest nesting of arrays and objects. The line itself is an object, which is level 1.
 inline constexpr std::size_t nesting_max = 32;
 
 class JsonLine {

@@ -41,7 +41,7 @@ std::optional<Duration> take_fraction(std::string_view& text) {
 }
 
 // Reads the offset from UTC at the end of `text`. Returns the duration that must be subtracted from
-// the time before it to get UTC.
+// the local time to get UTC.
 std::optional<Duration> take_offset(std::string_view text) {
   if (text == "Z" || text == "z") return Duration{0};
   const bool east = take(text, '+');
@@ -72,7 +72,7 @@ std::string date_and_time(std::chrono::sys_seconds moment, char between) {
          with_zeros(clock.seconds().count(), 2);
 }
 
-// Returns a number with one decimal, or without decimals if that one would be 0.
+// Returns the number `tenths` / 10 and its unit as text: "4.2 s", but "4 s" instead of "4.0 s".
 std::string with_tenth(std::int64_t tenths, std::string_view unit) {
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);

@@ -23,8 +23,8 @@ constexpr std::size_t terminal_bytes = 128;
 
 // Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other
 // processes share; Linux has RWF_NOWAIT from 6.4 on, except for named pipes. If that fails, writes
-// the bytes to a pipe of this process, and moves them to the first pipe with splice(), which can be
-// told not to block.
+// the bytes to a second pipe, which only this process has, and moves them from there to
+// `descriptor` with splice(), which can be told not to block.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

@@ -67,8 +67,8 @@ struct Pipes {
 // upgrader
 
 // Gives all signals their default disposition, by a direct system call. The C library refuses to
-// change two signals that it reserves for itself, but the process that started the upgrader may
-// have ignored these two signals. SIGKILL and SIGSTOP cannot be changed.
+// change two signals that it reserves for itself. These two are ignored as well if the process that
+// started the upgrader ignored them. SIGKILL and SIGSTOP cannot be changed.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL

@@ -22,8 +22,8 @@ namespace upgrader {
 // agent.
 struct ChildSetting {
   Environment environment;
-  // How many descriptors, from 3 on, the process inherits under the same numbers: init's sockets
-  // first, then the lock.
+  // How many descriptors, from 3 on, the started process inherits with their numbers unchanged:
+  // first the sockets that init has passed, then the lock.
   int passed = 0;
   // The adapter: a program that is executed instead of the agent's program, and then runs the
   // agent's program. If absent, the agent's program is executed.
@@ -99,8 +99,8 @@ struct StartFailed {
 // child that the kernel does not know, returns an unknown ending.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// Returns the pid of a child that has ended and has not been reaped, without reaping it. This
-// process may not have started that child: process 1 and a subreaper inherit children, and so does
+// Returns the pid of a child that has ended and has not been reaped, without reaping it. Perhaps
+// this process has not started that child: process 1 and a subreaper inherit children, and so does
 // a program that is executed by a process with children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 

@@ -12,10 +12,11 @@ namespace upgraderctl {
 // characters that change the direction of writing, and invalid UTF-8.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// Returns how many columns of a terminal a text takes that shown() has escaped.
+// Returns how many columns of a terminal `text` takes. shown() must have escaped this text.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// Returns an escaped text, cut to at most `columns` columns. A text that was cut ends with "...".
+// Returns `text`, which shown() must have escaped, cut to at most `columns` columns. A text that
+// was cut ends with "...".
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
 
 // Returns the text with blanks appended until it is `columns` wide.

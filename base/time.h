@@ -1,5 +1,5 @@
-// The upgrader's type of time, in milliseconds. A time is passed as an argument: only the loop
-// reads the clock.
+// The upgrader's type of time, in milliseconds. State machines read no clock: they get the time as
+// an argument.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
-// a point in time: milliseconds on a monotonic clock that only the loop reads
+// a point in time: milliseconds on a monotonic clock
 using Time = std::chrono::milliseconds;
 
 [[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,

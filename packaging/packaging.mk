@@ -26,9 +26,10 @@ static-tools:
 
 # `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
 # static programs. A program for another processor is replaced by a script that runs it in
-# qemu-user. For MIPS, qemu-user emulates a processor with floating point: on a processor without
-# it, the kernel emulates floating point for programs, which qemu-user cannot do. agentify cannot be
-# run in qemu-user, which has no subreapers; for mipsel it runs in `make check-memory`.
+# qemu-user. For MIPS, qemu-user emulates a processor with floating point. On a real processor
+# without floating point, the kernel emulates floating point for programs, and qemu-user cannot do
+# that. agentify cannot be run in qemu-user, which has no subreapers; for mipsel it runs in `make
+# check-memory`.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64

@@ -17,13 +17,13 @@ namespace {
 // so after this pause one read gets many lines.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// How long after a copied line the position is saved. After a crash, the next agent compares only
-// the records that were written since the last save with the input. A save after each line would be
-// too slow, because a save includes a sync.
+// How long after a copied line the position is saved. After a crash, the next agent must compare
+// with the input only those records that were written since the last save. A save after each line
+// would be too slow, because a save includes a sync.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The interval at which the agent looks for new lines without a report, in case the system reports
-// no changes of the input.
+// The interval at which the agent looks for new lines in the input, in case the system does not
+// report that the input has changed.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
@@ -155,8 +155,8 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// Starts to send heartbeats. A timer of the event loop that also does the work sends them, so that
-// an agent that hangs sends no heartbeats.
+// Starts to send heartbeats. A timer sends them, on the same event loop that does the agent's work.
+// So an agent that hangs sends no heartbeats.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;

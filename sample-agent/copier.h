@@ -112,7 +112,7 @@ class Copier {
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // Returns new reports for people. No report is returned twice.
+  // Returns the reports for people that no earlier call has returned.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

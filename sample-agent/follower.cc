@@ -22,8 +22,8 @@ constexpr std::string_view digits = "0123456789";
 // time.
 constexpr std::size_t count_digits_max = 4;
 
-// The most readings of the directory. A rotation takes only a moment, so two successive readings of
-// so many will be equal.
+// The directory is read at most this many times, until two successive readings are equal. A
+// rotation takes only a moment, so they are equal long before.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.
@@ -99,8 +99,9 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Opens the file that the position names, and continues at the position's offset. Recognises the
-// file by its inode and not by its device number, which may change at a reboot.
+// Opens the file that the position names, and continues at the position's offset. Recognizes the
+// file by its inode and, if the position has one, by its mark, but not by its device number, which
+// may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;

@@ -65,8 +65,8 @@ class Follower {
   // next file yet.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
-  // Returns how many times the follower has begun to read a file from some position: at its start,
-  // at each next file, and after each truncation.
+  // Returns how many times the follower has begun to read a file: once for its first file, once for
+  // each next file, and once more after each truncation.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
   // Returns the identity of the file that is followed, or nothing if no file has been opened yet.
@@ -76,7 +76,8 @@ class Follower {
   // and the mark (a fingerprint of the bytes before the offset).
   void note_place(Position& position) const;
 
-  // Returns new reports for people about lines that may be missing. No report is returned twice.
+  // Returns the reports for people about lines that may be missing. Leaves out reports that an
+  // earlier call has returned.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

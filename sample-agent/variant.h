@@ -1,5 +1,5 @@
 // The constants in which the variants of this agent differ: version, position format and fault. All
-// variants share the other code.
+// other code is the same in every variant.
 #pragma once
 
 #include <agent-releases/version.h>

@@ -20,8 +20,8 @@ inline std::string_view cut_off(std::string_view& text, char separator) {
   return part;
 }
 
-// Returns the value of `text`, or nothing unless `text` is a decimal number without other
-// characters.
+// Returns the value of `text` if it is a decimal number without other characters; otherwise returns
+// nothing.
 template <std::unsigned_integral Number>
 std::optional<Number> to_number(std::string_view text) {
   Number number = 0;

@@ -48,7 +48,8 @@ int report(const std::string& reason) {
   // --notify-fd has that number, it is moved to a higher one.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
-    // The sockets that init passed have the numbers below `lock_number`.
+    // The sockets that init passed have the numbers below `lock_number`, so a lower number is
+    // refused.
     Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
     if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
     if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));

@@ -7,7 +7,8 @@ fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
 fleet_agent_library := $(BUILD)/libfleet-agent.a
 $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_archive)
 
-# Code for files, certificates and releases that several of the fleet's programs share.
+# The library fleet/common, which several of the fleet's programs share. It has code for files,
+# certificates and releases.
 fleet_common_library := $(BUILD)/libfleet-common.a
 $(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
 

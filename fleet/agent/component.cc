@@ -41,8 +41,9 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // The last upgrade was for a desired version if the record `upgrade` says so, and if the ledger
-  // does not show that an upgrade by a command is under way.
+  // Find out whether the last upgrade was for a desired version. That is so if the record `upgrade`
+  // has the id of such an upgrade, and if the ledger does not show that an upgrade by a command is
+  // under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -55,9 +56,10 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, and performs the actions that the NodeCommander returns. If
-// the event is the end of an upgrade, first checks whether the new version has asked for a reboot,
-// that is, whether the file `reboot_asked` exists.
+// Passes an event to the NodeCommander, the state machine that decides how to obey a command. Then
+// performs the actions that the NodeCommander returns. If the event is the end of an upgrade, first
+// checks whether the new version has asked for a reboot, that is, whether the file `reboot_asked`
+// exists.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -85,8 +87,8 @@ void Component::look() {
 }
 
 // Looks for a new command in the local copy of the records, and passes it to the NodeCommander. If
-// an upgrade to a desired version is under way, and the command must wait for the end of that
-// upgrade, does not pass the command on yet.
+// the command must first wait for the end of an upgrade to a desired version, it is not passed on
+// yet.
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
   const KeyValue* there = desk_.mirror.find(place);
@@ -142,9 +144,9 @@ void Component::perform(const Ask& ask) {
   });
 }
 
-// Writes the records with which the NodeCommander reports. Leaves out the record `upgrade` if the
-// last upgrade was for a desired version and not for a command. In that case, the WishMachine,
-// which decides about desired versions, makes that record.
+// Writes the records with which the NodeCommander reports how a command is obeyed. Leaves out the
+// record `upgrade` if the last upgrade was for a desired version and not for a command. In that
+// case, the WishMachine, which decides about desired versions, makes that record.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -167,8 +169,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Requests an upgrade of the upgrader. An earlier process of fleet-agent may have fetched the
-// release, so the path of the executable is looked up on disk.
+// Sends the upgrader a request to upgrade. The request contains the path of the executable. This
+// path is looked up on disk, since an earlier process of fleet-agent may have fetched the release.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;
@@ -191,10 +193,9 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First makes the new version the desired version of the directory of releases.
-// The program may follow that directory, that is, upgrade itself to the directory's desired
-// version. If that were still the old version after the commit, such a program would go back to the
-// old version.
+// Commits an upgrade. First makes the new version the desired version of the directory of releases,
+// since some programs upgrade themselves to the desired version of this directory. If the old
+// version were still desired after the commit, such a program would go back to the old version.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,

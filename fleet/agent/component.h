@@ -37,15 +37,14 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;        // the copy of all records below the node's key
   KeptRecords& records;  // the records that this process writes while it is active
-  // The record `active` of a node names the one process of fleet-agent that may act. If it names
-  // this process, the member `active` here is the revision of that record; otherwise the member is
-  // 0.
+  // The revision of the node's record `active`, if that record names this process, or else 0. That
+  // record names the one process of fleet-agent on the node that may act.
   Revision active = 0;
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
   bool is_doubtful = false;           // while true, no upgrade is begun
-  // How much the node reports about a failed upgrade: for example the reason, or also the last
-  // lines of output.
+  // How much the node reports about a failed upgrade: for example only the reason, or the reason
+  // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;
   // The trouble of each component on this machine, such as a full disk. The text is empty if the
   // component has no trouble.
@@ -110,8 +109,8 @@ class Component {
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // Reads the ledger that an earlier process of fleet-agent has left on disk. That process must
-  // have ended before the call.
+  // Reads the ledger that an earlier process of fleet-agent has left on disk. Must be called only
+  // after that process has ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
   // Makes this object obey commands from now on. If an earlier process has begun an upgrade,
   // `restarted` says how far that upgrade has come or how it has ended. `running` is the version
@@ -128,9 +127,9 @@ class Component {
   void take(NodeEvent event);
 
   // Makes the component follow its desired version. Called as soon as it is certain that the
-  // running version stays. `committed` is the id of the upgrade that has brought the running
-  // version; it is empty if there was no such upgrade. `failure` is the reason why the last upgrade
-  // failed; it is empty if none failed.
+  // running version will not be undone. `committed` is the id of the upgrade that has brought the
+  // running version; it is empty if there was no such upgrade. `failure` is the reason why the last
+  // upgrade failed; it is empty if none failed.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
   // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun and
@@ -138,8 +137,9 @@ class Component {
   // `has_stopped` is true, the old version has been told to stop.
   void resume(const std::string& attempt, bool has_stopped);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // Handles the upgrader's message about an upgrade. The upgrade may have been begun for a desired
-  // version, by a command, or by somebody on the machine.
+  // Handles the upgrader's report that the upgrade `id` waits for a confirmation, or that an
+  // upgrade has ended. The upgrade may have been begun for a desired version, by a command, or by
+  // somebody on the machine.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
@@ -217,8 +217,8 @@ class Component {
   std::string last_command_;
   std::string asked_;   // the id of the last requested upgrade to a desired version
   std::string before_;  // the version that ran before the upgrade of the last command
-  // The id of the last upgrade whose new version was made the desired version of the directory of
-  // releases. Empty after that upgrade has failed.
+  // The id of the last upgrade for which the new version was made the desired version of the
+  // directory of releases. Empty after that upgrade has failed.
   std::string desired_;
   // The id of the command that was read last, and the revision of its record.
   std::pair<std::string, Revision> seen_;

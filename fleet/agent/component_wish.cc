@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// If the request to cancel an upgrade cannot be sent, it is sent again after this pause, and at
-// most this many times.
+// The pause before another try to send a request to cancel an upgrade, if the request could not be
+// sent; and the maximum number of tries.
 constexpr std::chrono::milliseconds cancel_again{1'000};
 constexpr int cancels_max = 30;
 
@@ -121,14 +121,15 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 }
 
 void Component::perform(const CancelUpgrade& cancel) {
-  // If the upgrader was not sent a request for this upgrade yet, it has nothing to cancel.
+  // If no request for this upgrade was sent to the upgrader yet, the upgrader has nothing to
+  // cancel.
   if (asked_ != machine_.upgrade().attempt) return attempt_ended(cancel.reason);
   cancel_attempt(cancel.reason, cancels_max);
 }
 
 // Sends the upgrader a request to cancel the upgrade. If the request cannot be sent, for example
-// because the upgrader does not run now, repeats this until the upgrade has ended or `tries` tries
-// have failed.
+// because the upgrader does not run now, sends it again until the upgrade has ended or `tries`
+// tries have failed.
 void Component::cancel_attempt(const std::string& reason, int tries) {
   if (!machine_.is_cancelling()) return;
   if (tries == 0) return attempt_ended(reason);
@@ -176,8 +177,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// Finds and tests the release to which an undo returns. That release has run here before, so it is
-// on disk, and neither the store nor a server of releases is needed.
+// Finds and tests the release to which the component goes back by an undo of a rollout. That
+// release has run here before, so it is on disk, and need not be looked up in the store or fetched.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

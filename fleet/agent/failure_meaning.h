@@ -1,6 +1,6 @@
 // Interprets the failure of an upgrade of fleet-agent itself. Either the new version was bad, or
-// the node went back to the old version for another reason: a command ordered that, or no
-// confirmation came. Does no input or output.
+// the node went back to the old version because a command ordered that or no confirmation came.
+// Does no input or output.
 #pragma once
 
 #include <agent-protocol/agent.h>

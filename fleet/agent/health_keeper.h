@@ -45,10 +45,10 @@ class HealthKeeper {
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Finds out which rollout, if any, compares this component now. Begins a measurement if one is
-  // due, and writes the record `health` if its content has changed. `ledger` is null as long as the
-  // component obeys no commands. Called at least once a second while this process is the node's
-  // active fleet-agent.
+  // Finds out which rollout, if any, now compares this component with the same component of other
+  // nodes. Begins a measurement if one is due, and writes the record `health` if its content has
+  // changed. `ledger` is null as long as the component obeys no commands. Called at least once a
+  // second while this process is the node's active fleet-agent.
   void look(const NodeLedger* ledger);
 
  private:

@@ -34,7 +34,7 @@ class HookRun {
 
   // Starts the program, which inherits this process's standard error. Calls `ended` once, when the
   // program has exited or could not be started, but never before the constructor has returned. The
-  // destructor kills a running program, without a call of `ended`.
+  // destructor kills a running program, and does not call `ended`.
   HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
           std::function<void(const Result&)> ended);
   HookRun(const HookRun&) = delete;
@@ -42,7 +42,8 @@ class HookRun {
   ~HookRun();
 
  private:
-  // Returns why the program has not been started, or an empty string if it runs.
+  // Starts the program. Returns an empty string on success, or else why the program could not be
+  // started.
   [[nodiscard]] std::string start();
   void watch(uv_loop_t& loop);
   // Reads the program's output, but at most a fixed amount in one turn of the event loop.
@@ -58,8 +59,8 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // While the program runs, this timer kills it at the time limit. Afterwards, or if the program
-  // was not started, the timer calls end().
+  // While the program runs, this timer kills it at the time limit. After the end of the program, or
+  // if the program could not be started, the timer calls end().
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

@@ -150,7 +150,7 @@ upgrader::Time monotonic() {
 }
 
 // Reads the token. Reads at most one byte more than the longest token has, so that a file that is
-// too long is recognised.
+// too long is recognized.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
   std::ifstream opened;

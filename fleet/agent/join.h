@@ -6,9 +6,9 @@
 namespace fleet {
 
 // Reads the token, asks the controllers that the token names to let this machine join, and writes
-// the certificate from their answer and the settings of the service. Returns one of the exit
-// statuses in join_talk.h. After a failure, another call with the same options continues where this
-// one stopped.
+// the files that join_place.h names, such as the certificate from their answer. Returns one of the
+// exit statuses in join_talk.h. After a failure, another call with the same options continues where
+// this one stopped.
 [[nodiscard]] int join_cell(const JoinOptions& options);
 
 }  // namespace fleet

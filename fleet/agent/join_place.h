@@ -1,7 +1,7 @@
 // Reads and writes the files of a machine that joins a cell: its key, its certificate, the
-// authority's certificate, the public keys for releases, and the settings of its service. Each file
-// is replaced atomically and synced to disk. The certificate is written last, so a machine that has
-// a certificate has all the other files, too.
+// authority's certificate, the public keys for releases, and the settings of the service
+// fleet-agent. Each file is replaced atomically and synced to disk. The certificate is written
+// last, so a machine that has a certificate has all the other files, too.
 #pragma once
 
 #include <map>

@@ -12,8 +12,9 @@ using upgrader::Duration;
 using upgrader::Time;
 
 // The shortest and the longest pause. The machine pauses when it has asked every controller once in
-// vain, and when a controller has told it to wait. Each pause is twice as long as the previous one.
-// The first pause is short, since most machines get their certificate soon.
+// vain, and when a controller has told it to wait. Each pause is twice as long as the previous one,
+// up to the longest pause. The first pause is short, since most machines get their certificate
+// soon.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;

@@ -27,7 +27,8 @@ class KeptRecords {
   };
 
   struct Observer {
-    // Called after a write if the local copy then shows the wanted values of all records.
+    // Called when a write has succeeded, if the local copy already has the wanted values of all
+    // records then.
     std::function<void()> stand = [] {};
     // Called if the store refuses a write because this machine has no permission for it.
     std::function<void(const std::string& reason)> denied;

@@ -9,9 +9,9 @@
 namespace fleet {
 namespace {
 
-// How often the control directory is read although the system has reported no change. This is
-// needed if the system cannot report changes of the directory, or if the directory does not exist
-// yet.
+// The interval at which the control directory is read even if the system reports no change of it.
+// These reads are needed if the system cannot report changes of the directory, or if the directory
+// does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
 // How long fleet-agent repeats a request to upgrade that no upgrader has accepted. If the
@@ -107,7 +107,8 @@ std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   return why;
 }
 
-// Returns whether an upgrader is running that was sent the pending request and may still accept it.
+// Returns whether the pending request was sent to an upgrader that still runs and may still accept
+// the request.
 bool Neighbour::may_be_obeyed() {
   const bool is_heard = control_.open() == 0;
   control_.close();

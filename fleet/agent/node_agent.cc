@@ -129,7 +129,7 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
 
 // Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
 // compares this node with other nodes. This record need not report a crash or a hang of
-// fleet-agent: controllers notice it in another way, since the record `instance` then loses its
+// fleet-agent. Controllers notice a crash or a hang by the record `instance`, which then loses its
 // lease and disappears.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
@@ -226,10 +226,10 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // Send the upgrader `healthy`, which commits the upgrade. Do not send it yet if a rollout began
-  // the upgrade and the new version is on trial: the rollout must first confirm the version. If the
-  // upgrade is to a desired version, the ledger is still about an earlier upgrade, which a command
-  // began. That earlier upgrade has ended, so `healthy` is sent.
+  // Send the upgrader `healthy`, which commits the upgrade. Do not send it yet if this is the trial
+  // of an upgrade that a rollout has begun: the rollout must confirm the new version first. An
+  // upgrade to a desired version is not in the ledger. The ledger then shows an earlier upgrade,
+  // which has ended, so `healthy` is sent.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();

@@ -145,9 +145,9 @@ class NodeAgent {
   std::string committed_;  // the id of the upgrade to this version, after it was committed
   std::string degraded_;   // why this node begins nothing now, for its record
   std::string doubt_;      // why this node must not begin an upgrade; empty if it may
-  // This timer ends when the lease of each process from before the last boot must have run out. A
-  // record `instance` that seems to be from before the boot, but still exists then, belongs to a
-  // second machine.
+  // The timer for records `instance` that seem to be left from before the last boot. When the timer
+  // ends, the leases of such records must have run out. A record that still exists then belongs to
+  // a second machine.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

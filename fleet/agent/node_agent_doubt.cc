@@ -1,6 +1,6 @@
-// Implements the part of NodeAgent that finds reasons to begin nothing for now, such as a second
-// machine with the same node name, or a store that was restored from a snapshot. The record of this
-// process shows the reason to people.
+// Implements the part of NodeAgent that finds reasons why this node must begin no new work, such as
+// a second machine with the same node name, or a store that was restored from a snapshot. The
+// record `instance` of this process shows the reason to people.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -17,7 +17,7 @@ constexpr std::chrono::seconds keep_interval{10};
 
 // Parses the record of the store's epoch, a number that a person increases after the store was
 // restored from a snapshot. If the record cannot be parsed, returns a number that no node accepts,
-// so that the node begins nothing.
+// so that the node begins no new work.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -26,11 +26,11 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for a second machine with this node's name. Such a machine has written an `instance` record
-// with another boot id, an id that changes at each boot. If that record has another machine id,
-// too, there is a second machine. If the record has this machine's own id, it may be left from
-// before the last boot. But if it still exists when its lease must have run out, there is a second
-// machine, which is a copy of this one.
+// Looks for a second machine with this node's name. The `instance` record of such a machine has
+// another boot id than this machine; the boot id changes at each boot. If the machine id in the
+// record is different, too, there is a second machine. If the machine id is the same, the record
+// may be left from before the last boot of this machine. But if the record remains after its lease
+// must have run out, it belongs to a second machine, which is a copy of this one.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -56,8 +56,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Records why this node must begin nothing now. If `why` is empty, the node may act again.
-// `degraded` is the text about this for the record `instance`.
+// Records `why`, the reason why this node must begin no new work now. If `why` is empty, the node
+// may act again. `degraded` is the text about this for the record `instance`.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -101,8 +101,8 @@ void NodeAgent::look_for_restored_store() {
 }
 
 // Returns the reason why the node is degraded, for the record `instance`, or an empty string if the
-// node is not degraded. A component's trouble, such as a full disk, makes the node degraded, but
-// the node continues to work: the component repeats its write.
+// node is not degraded. A component's trouble, such as a full disk, makes the node degraded. Other
+// components continue to work meanwhile, and this component repeats the write that has failed.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

@@ -52,8 +52,8 @@ struct AgentOptions {
   std::vector<Measures> measures;
   int lease_s = 30;
   int trial_s = 60;
-  // How much the node reports about a failed upgrade: for example the reason, or also the last
-  // lines of output.
+  // How much the node reports about a failed upgrade: for example only the reason, or the reason
+  // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;
   bool self_test = false;
   // The options of `fleet-agent join`. If set, the program joins a cell and exits.

@@ -5,9 +5,9 @@
 namespace fleet {
 namespace {
 
-// The class PlanPart decides what this node does for a plan. If the store's answer to a transaction
-// was lost, PlanPart decides anew after this pause. By then, the local copy of the records most
-// likely shows whether the transaction was committed.
+// The pause after the store's answer to a transaction was lost. After this pause, PlanPart, the
+// class that decides what this node does for a plan, decides anew. By then, the local copy of the
+// records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace

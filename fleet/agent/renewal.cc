@@ -114,7 +114,7 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // Write the time to disk only while the store answers, since that shows that the machine's clock
+  // Write the time to disk only while the store answers. Its answers show that the machine's clock
   // is about right: with a wrong clock, this machine would have refused the store's certificate.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;

@@ -22,8 +22,8 @@ struct CertificateTime {
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Returns the time from judging_time() as a text for people, which says whether it is the clock's
-// time or the written one.
+// Returns the time from judging_time() as a text for people. The text says whether this is the time
+// of the machine's clock or the last time that was written to disk.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
 // Returns why no connection to the store may be tried now, or an empty string if it may be tried.

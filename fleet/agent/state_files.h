@@ -1,5 +1,5 @@
 // Reads and writes two kinds of files in fleet-agent's state directory: the ledger of each
-// component, and the file by which a node recognises its store. A write replaces the file
+// component, and the file by which a node recognizes its store. A write replaces the file
 // atomically.
 #pragma once
 

@@ -18,8 +18,8 @@ constexpr UnixSeconds clock_tolerance_s = 60;
 // The greatest age of the store's last snapshot that is not reported. fleet-signer takes a snapshot
 // every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The most waiting machines that the check names. If more machines wait to join, the check only
-// says how many more.
+// The maximum number of waiting machines that the check names. If more machines wait to join, the
+// check only says how many more.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {

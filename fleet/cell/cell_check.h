@@ -59,7 +59,7 @@ struct CheckLine {
 // join, and the nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
-// The facts in all records of a cell. cell_findings.cc collects them.
+// The facts that the check needs from the records of a cell. cell_findings.cc collects them.
 struct CellFindings {
   ControllersAtWork controllers = {};
   // The expiry times of the certificates of people and controllers, without revoked ones. The keys
@@ -79,7 +79,8 @@ struct CellFindings {
   std::set<std::string> reporting = {};  // nodes whose fleet-agent is alive
 };
 
-// Returns the facts in all records of a cell at the time `now`.
+// Returns the facts that the check needs from `records`, which are all records of a cell. `now` is
+// the current time.
 [[nodiscard]] CellFindings findings_in(const Reading& records, UnixSeconds now);
 
 }  // namespace fleet

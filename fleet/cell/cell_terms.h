@@ -46,8 +46,8 @@ struct CellTerms {
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  // The member `file` of the authority that signs this certificate. Empty if the certificate is
-  // signed with its own key, as an authority's certificate is.
+  // The authority that signs this certificate, as the name FILE of the authority's own certificate.
+  // Empty if the certificate is signed with its own key, as an authority's certificate is.
   std::string authority = {};
   // The addresses of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};

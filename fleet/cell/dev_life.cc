@@ -10,7 +10,8 @@ using upgrader::Time;
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
 // The pause before a program that has exited is started again. Each later exit doubles the pause,
-// but at most doublings_max times. The service files have the same pauses.
+// but at most doublings_max times. The first pause is as long as in the systemd service files, in
+// which the pause never grows.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
 // The time after which a running program counts as healthy. Its earlier exits are then forgotten:

@@ -21,8 +21,8 @@ struct MachineFile {
 // The port on which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
-// Returns the names of all machines, without repetition: the members first, then controllers and
-// signers.
+// Returns the names of all machines of the cell, each name once: first the members of the store,
+// then the controllers and the signers.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
 // Returns the files for one machine. A machine gets no private keys but its own. The exception is a

@@ -34,7 +34,7 @@ struct CertificateNeed {
 
 // Returns whether the text is an IPv4 or IPv6 address in digits.
 [[nodiscard]] bool is_ip_address(const std::string& text);
-// Returns whether the text is an IP address or a host name that may stand in a certificate or a
+// Returns whether the text is an IP address or a host name that can be used in a certificate or a
 // URL.
 [[nodiscard]] bool is_address(const std::string& text);
 // Returns the addresses in OpenSSL's notation for the subject alternative names of a certificate.

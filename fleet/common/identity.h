@@ -1,5 +1,5 @@
 // Finds out the ids of this process and facts about its machine, for the store's records, and
-// converts times to texts. fleet-agent compares the ids to recognise another machine that uses the
+// converts times to texts. fleet-agent compares the ids to recognize another machine that uses the
 // same node name.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// Returns a new random id, for example for this process as an instance of its node.
+// Returns a new random id, for example for this process of fleet-agent.
 [[nodiscard]] std::string new_instance_id();
 // Returns the first line of the file, which contains an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);

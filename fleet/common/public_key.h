@@ -1,7 +1,7 @@
 // Decides which public keys an authority accepts for certificates, and makes the digests by which
-// machines and people recognise a key. Only strong keys that etcd, curl and GnuTLS all support are
-// accepted. A machine that joins a cell recognises the cell's authority by the digest of the
-// authority's public key. People recognise the machine by the fingerprint of the machine's own key.
+// machines and people recognize a key. Only strong keys that etcd, curl and GnuTLS all support are
+// accepted. A machine that joins a cell recognizes the cell's authority by the digest of the
+// authority's public key. People recognize the machine by the fingerprint of the machine's own key.
 // Certificates and keys are texts in PEM; see certificate.h. Also makes random secrets.
 #pragma once
 

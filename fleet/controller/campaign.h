@@ -20,7 +20,7 @@ struct Drivable {
 
   Kind kind = Kind::rollout;
   std::string id = {};  // ID in the driver's key `driver/ID`
-  // Only if `kind` is `desired`: the components with a desired version.
+  // The components with a desired version. Empty unless `kind` is `desired`.
   std::vector<std::string> components = {};
 
   bool operator==(const Drivable&) const = default;
@@ -56,9 +56,9 @@ class Campaign {
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns those elements of `drivable` for which a driver may be started now. They have no
-  // driver, according to the records `drivers` below the key `driver/`, and the pause after their
-  // last driver is over.
+  // Returns those elements of `drivable` for which a driver may be started now. They have no driver
+  // now, and the pause after their last driver is over. `drivers` contains a record below the key
+  // `driver/` for each running driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
   // Returns the time at which the first of the running pauses ends. Returns no value if no element

@@ -24,7 +24,8 @@ void log(const std::string& line) {
   log_line("fleet-controller", line);
 }
 
-// How long this process waits before its exit until the store has removed the keys of its drivers.
+// When this process is about to exit, it waits at most this long until the store has removed the
+// keys of its drivers.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace

@@ -49,7 +49,7 @@ void ReleaseSource::fetch_next(const std::shared_ptr<Fetch>& fetch) {
 
 namespace {
 
-// The time between two looks at the state of the store's members and of this process. Prometheus
+// The time between two checks of the state of the store's members and of this process. Prometheus
 // usually fetches the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
 // The time limit for asking one member of the store about its own state. The limit is short, since

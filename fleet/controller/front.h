@@ -93,8 +93,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the revision at which this controller created the key for writing the history. Returns
-  // 0 if this controller does not write the history.
+  // Returns the revision at which this controller created the key that makes it the only writer of
+  // the history. Returns 0 if this controller does not write the history.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

@@ -16,9 +16,9 @@ namespace {
 // The pause between a write to the store and the next step. After this pause, the local copy of the
 // records most likely contains the write.
 constexpr std::chrono::milliseconds settle_time{200};
-// How long this process waits before its exit until the store has removed its keys. If the store
-// has not answered by then, the next controller has to wait until the lease of the keys has run
-// out.
+// When this process is about to exit, it waits at most this long until the store has removed its
+// keys. If the store has not answered by then, the next controller has to wait until the lease of
+// the keys has run out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace

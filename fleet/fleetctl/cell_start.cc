@@ -159,8 +159,8 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Writes the URLs at which machines that join reach the controllers into the cell's settings,
-// unless the settings already contain such URLs.
+// Writes the URLs of the controllers into the cell's settings, unless the settings already contain
+// such URLs. New machines use these URLs to join the cell.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);

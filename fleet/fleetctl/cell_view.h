@@ -1,6 +1,6 @@
-// Makes the texts with which fleetctl shows the records of a cell, and tables for a terminal. Nodes
-// and other people have written parts of these texts, so all texts are escaped. Long texts in a
-// table are cut, so that they do not push other columns off the screen. Does no input or output.
+// Makes the texts with which fleetctl shows the records of a cell, and tables for a terminal. Parts
+// of these texts come from nodes and from people, so all texts are escaped. Long texts in a table
+// are cut, so that they do not push other columns off the screen. Does no input or output.
 #pragma once
 
 #include <cstddef>

@@ -35,8 +35,8 @@ struct ChildStarted {
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
 // A child process that has exited, and how it ended. reap_child() returns no value if no child has
-// exited since the last call. Sets `none_left` to true if there are no children left. Orphans, that
-// is, processes whose parent has exited, count as children, too.
+// exited since the last call. reap_child() also sets `none_left` to true if there are no children
+// left. Orphans, that is, processes whose parent has exited, count as children, too.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};

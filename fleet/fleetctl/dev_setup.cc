@@ -265,7 +265,7 @@ Options options_of(const fleet::DevTerms& terms, const std::string& who) {
   return options;
 }
 
-// Enrols the owners of the cell's certificates in the store, except for certificates whose name
+// Enrols the owners of the cell's certificates in the store. Leaves out certificates whose name
 // does not have the form KIND:WHO.
 std::string let_all_in(const fleet::DevTerms& terms, const Options& options, Asker& asker) {
   for (const fleet::CertificateWanted& one : dev_certificates(terms)) {

@@ -18,7 +18,7 @@ namespace {
 constexpr int document_tries = 20;
 
 // Returns the text of a document. Reads at most one byte more than the longest document has, so
-// that a file that is too long is recognised. Returns no value if the file cannot be read.
+// that a file that is too long is recognized. Returns no value if the file cannot be read.
 std::optional<std::string> document_of(const std::string& path) {
   constexpr std::size_t most = fleet::document_bytes_max + 1;
   return fleet::beginning_of_file(path == "-" ? "/dev/stdin" : path, most);

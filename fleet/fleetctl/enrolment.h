@@ -25,9 +25,9 @@ struct Owner {
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
-// Sets the cell's setting `controllers` to the URLs at which machines that join reach the
-// controllers. Writes nothing if the setting has this value already. Prints an error if something
-// fails. Returns the exit status.
+// Sets the cell's setting `controllers` to the URLs of the controllers. New machines use these URLs
+// to join the cell. Writes nothing if the setting has this value already. Prints an error if
+// something fails. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
                                    const std::vector<std::string>& urls);
 

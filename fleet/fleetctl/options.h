@@ -96,7 +96,7 @@ struct Options {
   std::string setting;  // for settings: the name of the setting
   std::string value;
   std::string role = std::string(fleet::node_kind);  // for enrol, revoke: `node` or a role
-  // For enrol: the file with the certificate request.
+  // For the command `enrol`: the file with the certificate request.
   std::string request;
   std::string revocations;  // for revoke: the file of the revocation list
   std::string restart;      // for revoke: a program that restarts a member of etcd
@@ -111,8 +111,8 @@ struct Options {
   std::string fingerprint;                // for approve: the fingerprint of the machine's key
 
   std::string rollout;  // the rollout's name
-  // For rollout start: the terms of the rollout. Facts about the release, such as its digest, are
-  // added later.
+  // For the command `rollout start`: the terms of the rollout. Facts about the release, such as its
+  // digest, are added later.
   fleet::RolloutTerms terms;
   bool many_batches = false;  // for rollout start: allows more batches than the usual limit
   bool dry_run = false;
@@ -125,9 +125,10 @@ struct Options {
   bool wait = false;           // for plan run: wait until the plan has ended
   bool is_controller = false;  // for forget: `node` is the name of a controller
 
-  // For command: the order to the node.
+  // For `fleetctl command`: the order to the node.
   fleet::CommandAction action = fleet::CommandAction::unknown;
-  // For command: if the node has not begun the order within this time, it never begins the order.
+  // For `fleetctl command`: if the node has not begun the order within this time, it never begins
+  // the order.
   std::int64_t not_after_s = 600;
 
   std::string group;           // for window: the name of the group of nodes

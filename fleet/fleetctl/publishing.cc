@@ -16,7 +16,7 @@ namespace {
 using fleet::KeyKind;
 
 // Returns the content of a manifest file or signature file. Reads at most one byte more than the
-// longest manifest has, so that a file that is too long is recognised.
+// longest manifest has, so that a file that is too long is recognized.
 std::optional<std::string> content_of(const std::string& path) {
   return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }

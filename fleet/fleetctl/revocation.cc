@@ -61,9 +61,9 @@ std::optional<std::uint64_t> working_member(Asker& asker, const std::string& end
   return member->id;
 }
 
-// Prints the name of each member of the store that was not restarted. Returns exit_failed if there
-// is such a member. Leaves out members that have never been started, since they have no
-// connections.
+// Prints the name of each member of the store that this command has not restarted, since no
+// --endpoint names it. Returns exit_failed if there is such a member. Leaves out members that have
+// never been started, since they have no connections.
 int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   const auto reply = asker.members();
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -106,7 +106,7 @@ int restart_members(const Options& options, Asker& asker) {
 
 // Records that the connections of these revoked people and nodes have been closed. Leaves out a
 // record that has changed since it was read: its owner may have been revoked after the restart of a
-// member.
+// member, and may still have a connection to that member.
 int record_shut_out(Asker& asker, const fleet::Reading& before) {
   for (const fleet::KeyValue& found : before.found) {
     const auto read = fleet::read_record<fleet::Identity>(found.value);

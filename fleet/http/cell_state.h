@@ -151,7 +151,7 @@ struct Health {
   std::map<int, std::int64_t> responses = {};  // how many responses were sent, by HTTP status
   std::int64_t streams = 0;
 
-  // Returns whether more than half of the members answer and have a leader.
+  // Returns whether more than half of the store's members answer and have a leader.
   [[nodiscard]] bool has_quorum() const;
   [[nodiscard]] bool has_no_space() const;
 };

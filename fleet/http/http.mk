@@ -2,7 +2,7 @@
 # a thin layer of code around libmicrohttpd.
 build_packages += libmicrohttpd-dev libgnutls28-dev
 
-# The page's files are compiled into the program unchanged.
+# The files of the web page are compiled into fleet-controller unchanged.
 fleet_page := $(BUILD)/generated/page.cc
 fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js rollout.js steer.js \
   follow.js openapi.json)

@@ -26,9 +26,9 @@ namespace fleet {
 // The maximum number of requests that wait at the same time in one controller for fleet-signer's
 // decision.
 inline constexpr std::size_t joins_held_max = 100;
-// The maximum number of requests that a controller writes into the store: `join_burst` at one
-// moment, and `joins_per_second` per second in the long run. This is enough for two hundred
-// machines that join at the same moment.
+// The maximum number of requests that a controller writes into the store: up to `join_burst` at
+// once, and in the long run `joins_per_second` per second. This is enough for two hundred machines
+// that join at the same moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 

@@ -190,8 +190,8 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a line under `notes` about silent controllers. The running controllers do their work, so
-// nobody has to act immediately.
+// Adds a line under `notes` about silent controllers. The running controllers do the work of the
+// silent ones, so nobody has to act immediately.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

@@ -16,7 +16,7 @@ namespace {
 constexpr UnixSeconds day_s = 86'400;
 
 // A group of nodes that are degraded, that is, report a trouble of their own, for similar reasons.
-// It has the reason of the first node.
+// `why` is the reason that the first node in the group reports.
 struct Degraded {
   std::vector<std::string> nodes = {};
   std::string why = {};

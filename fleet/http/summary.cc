@@ -30,8 +30,9 @@ bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns when the first and when the last of the nodes that soak now began to soak, as this
-// controller has seen it. Returns no value if no node soaks.
+// Returns two times, as this controller has seen them: the beginning of the earliest soak that is
+// still under way, and that of the latest. (A new version soaks on a node before it is confirmed
+// there.) Returns no value if no node soaks.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;

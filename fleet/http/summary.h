@@ -25,8 +25,9 @@ struct RolloutTimes {
   // The earliest time at which the rollout can end. No value unless the rollout is in the state
   // `rolling`, or in the state `baking`, in which the rollout is still judged after its last batch.
   std::optional<UnixSeconds> not_before = {};
-  // The time at which the first node goes back to the old version by itself, unless the node gets
-  // an order to keep the new version before. No value if no node has the new version on trial.
+  // The time at which the first node goes back to the old version by itself, unless that node is
+  // ordered to keep the new version before this time. No value if no node has the new version on
+  // trial.
   std::optional<UnixSeconds> goes_back = {};
 };
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
@@ -37,8 +38,8 @@ struct RolloutTimes {
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the current batch. The phase is `soaking` if all nodes that have begun with
-// the new version soak, even though the rollout's record then still says `applying`.
+// Returns the phase of the current batch. If the new version soaks on all nodes of the batch that
+// have begun with it, the phase is `soaking`, even if the rollout's record still says `applying`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns the progress of the rollout as a text such as `batch 2 of 4 is soaking; 12 of 40 nodes

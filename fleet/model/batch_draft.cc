@@ -16,8 +16,8 @@ constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths o
 // beginning of the next, and the longest time until the last node of a batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// Without `--spread`, all nodes of a batch of at most this size begin at the same time, since so
-// few nodes cannot overload a server.
+// Without `--spread`, all nodes of a batch of at most this size begin their upgrades at the same
+// time, since so few nodes cannot overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -44,13 +44,14 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
   return *before * 1'000 + *behind;
 }
 
-// The rule for one label of `--apart`. Each different value of the label gets a number, since
-// numbers are faster to compare than strings.
+// The rule for one label of `--apart`, which limits how many nodes with the same value of the label
+// one batch may have. Each different value of the label gets a number, since numbers are faster to
+// compare than strings.
 struct ApartRule {
-  // For each node, a number in place of its value of the label.
+  // For each node, the number that stands for the node's value of the label.
   std::vector<std::size_t> value;
   std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
-  // For each value of the label, how many nodes the current batch has.
+  // For each value of the label, how many nodes with this value the current batch has so far.
   std::vector<std::int64_t> taken;
 };
 
@@ -211,7 +212,8 @@ BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> node
 }
 
 std::uint64_t place_of(std::string_view seed, std::string_view node) {
-  // This is the hash FNV-1a of seed and name, with a byte 0 between them, which occurs in neither.
+  // Compute the hash FNV-1a of the seed and the name. A byte 0 separates them, since neither of
+  // them contains such a byte.
   std::uint64_t sum = 14'695'981'039'346'656'037U;
   const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
   for (const char c : seed)
@@ -229,8 +231,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // The shift leaves 40 bits, which are at most 13 digits. That is enough: even among 10,000 nodes,
-  // it is unlikely that two nodes have the same number.
+  // The shift leaves a number of 40 bits, which has at most 13 decimal digits. That is enough: even
+  // among 10,000 nodes, it is unlikely that two nodes have the same number.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

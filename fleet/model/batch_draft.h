@@ -41,7 +41,8 @@ struct Share {
   // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
   std::int64_t thousandths = 0;
 
-  // Returns the share as a number of nodes, out of `all` nodes: rounded up, and at least 1.
+  // Returns the share as a number of nodes, out of `all` nodes: rounded up, at least 1, and at most
+  // batch_nodes_max.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;
@@ -85,17 +86,17 @@ struct BatchDraft {
 // value go into a later batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
-// Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The same seed and
-// name always give the same place. So a node that does not know the seed cannot choose a name that
-// places the node early or late.
+// Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The place depends
+// only on the seed and the node's name. A node that does not know the seed cannot choose a name
+// that gives the node an early or a late place.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
-// Returns a number that depends only on the node's name, by which the node can be recognised. The
+// Returns a number that depends only on the node's name, by which the node can be recognized. The
 // number is short, so that one record can list thousands of nodes.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
-// Returns the time over which the nodes of a batch begin their upgrades. Of n nodes, the k-th
-// begins after k/n of this time.
+// Returns the time over which the nodes of a batch begin their upgrades. Of n nodes, the k-th,
+// counted from 0, begins after k/n of this time.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 
 }  // namespace fleet

@@ -13,9 +13,10 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// Returns a text that lists the first nodes that count against a budget. After each node's name,
-// the text has the rollout, plan or desired version that moves the node, or the node's state: `n7
-// (rollout/r2), n9 (does not work)`.
+// Returns a text that lists the first nodes that count against a budget, which limits how many
+// nodes may be down at the same time. After each node's name, the text says which rollout, plan or
+// desired version moves the node, or that the node does not work: `n7 (rollout/r2), n9 (does not
+// work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)
@@ -60,8 +61,8 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     const std::int64_t number = std::stoll("0" + names[2]);
     places.erase(number);
     if (record == nullptr) return;
-    // If the record of a place of a budget cannot be read, the place counts as taken by an unknown
-    // rollout.
+    // Each place of a budget is a record with the node and the rollout, plan or desired version
+    // that has taken the place. If the record cannot be read, the place still counts as taken.
     const auto place = read_record<BudgetPlace>(record->value);
     places[number] = {place ? place.value().node : "", place ? place.value().by : "somebody",
                       record->modified};

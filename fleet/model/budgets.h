@@ -44,12 +44,13 @@ struct PlacesAnswer {
   bool has_all = false;                // true if every node already has its places
   std::vector<Compare> compares = {};  // the conditions that the places in `puts` are still free
   std::vector<Put> puts = {};
-  // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`.
-  // Empty if the run need not wait. If some places are free, but too few, the text ends with the
-  // number of places that are needed.
+  // Why the run (the rollout, plan or desired version) has to wait for places, such as `site=north:
+  // 1 of 1 places are taken, by n7 (rollout/r2)`. Empty if the run need not wait. If some places
+  // are free, but too few, the text ends with the number of places that are needed.
   std::string waits_for = {};
-  // Why the run can never get the places: more of its nodes have one value of the label than there
-  // are places for that value. Empty if the run can get them.
+  // Why the run (the rollout, plan or desired version) can never get the places: more of its nodes
+  // have one value of the label than there are places for that value. Empty if the run can get the
+  // places.
   std::string impossible = {};
 };
 
@@ -61,11 +62,11 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` gets the budget places of all `nodes`, which are to be down at the
-  // same time. There are four answers: the run has all places already, it takes places now, it has
-  // to wait, or it can never get the places. If not all places fit into one transaction, the first
-  // ones in the order of labels and values are taken now. `room` is how many places fit into the
-  // transaction.
+  // Returns how the run `by` (a rollout, plan or desired version) gets the budget places of all
+  // `nodes`, which are to be down at the same time. There are four answers: the run has all places
+  // already, it takes places now, it has to wait, or it can never get the places. If not all places
+  // fit into one transaction, the first ones in the order of labels and values are taken now.
+  // `room` is how many places fit into the transaction.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns how many nodes, counted from the first of `nodes`, the budgets allow to be down at the
@@ -74,10 +75,11 @@ class Budgets {
   // Returns the settings of all budgets as one string, in the form in which people write them:
   // `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
-  // Returns the keys of the budget places that `by`, a rollout, plan or desired version, has taken
-  // for this node.
+  // Returns the keys of the budget places that `by` (a rollout, plan or desired version) has taken
+  // so that this node may be down.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
-  // Returns the nodes for which `by`, a rollout, plan or desired version, has taken budget places.
+  // Returns the nodes for which `by` (a rollout, plan or desired version) has taken budget places,
+  // so that these nodes may be down.
   [[nodiscard]] std::set<std::string> nodes_of(const std::string& by) const;
 
  private:
@@ -88,7 +90,7 @@ class Budgets {
     // The living instances of fleet-agent, by id. The value is true if the instance reports that
     // the node is degraded.
     std::map<std::string, bool> instances = {};
-    // True if the node has a record `active`. A node without this record was forgotten.
+    // True if the node has a record `active`. A node without this record is not in the cell.
     bool exists = false;
   };
   struct Taken {
@@ -108,8 +110,9 @@ class Budgets {
   [[nodiscard]] std::string value_of(const std::string& node, const std::string& label) const;
   [[nodiscard]] bool exists(const std::string& node) const;
   [[nodiscard]] bool works(const std::string& node) const;
-  // Returns the nodes that count against the budget of a domain. The value for each node is the run
-  // that moves it, or empty if the node counts because it does not work.
+  // Returns the nodes that count against the budget of a domain, which is a label with one of its
+  // values. The value for each node is the rollout, plan or desired version that moves the node, or
+  // empty if the node counts because it does not work.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
@@ -121,8 +124,8 @@ class Budgets {
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };
 
-// Returns the hash of a label's value. The hash stands for the value in the key of a budget place,
-// place/LABEL/HASH/NUMBER.
+// Returns the hash of a label's value. The key of a budget place, place/LABEL/HASH/NUMBER, contains
+// this hash in place of the value.
 [[nodiscard]] std::string place_value(const std::string& value);
 
 }  // namespace fleet

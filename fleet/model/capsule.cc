@@ -14,7 +14,8 @@
 namespace fleet {
 namespace {
 
-// The mark that agentify(1) writes between the reason and the daemon's last line.
+// The mark that agentify(1) writes between the reason of a failure and the last line of the
+// daemon's output.
 constexpr std::string_view last_line_mark = "; its last line: ";
 
 // Returns the text before the separator, and removes both from `text`.
@@ -71,7 +72,7 @@ std::optional<std::int64_t> signal_in(std::string_view reason) {
 
 constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
-// The largest memory use that a capsule may have, in KiB: 1 EiB.
+// The largest number that a capsule may give for the memory that a process has used, in KiB: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
 // In a JSON list, each text needs these additional bytes: two quotes, and the comma after the text.
 constexpr std::size_t list_element_bytes = 3;

@@ -42,8 +42,8 @@ struct Desired {
   std::string digest = {};
   std::string why = {};
   bool pending = false;  // true: a plan holds the version back, and no node moves to it yet
-  // True only for one node: a person has chosen its version, and the desired version of the cell
-  // does not change it.
+  // True only in the desired version of one node: a person has chosen this version for the node,
+  // and the desired version of the cell does not change it.
   bool pinned = false;
   bool downgrade = false;
   bool ignore_window = false;
@@ -76,7 +76,7 @@ struct Window {
 };
 
 // The record `stop`, which a person writes. While it exists, no rollout or upgrade begins in the
-// cell; confirmations and roll-backs go on.
+// cell, but confirmations, roll-backs and undos go on.
 struct Stop {
   std::string who = {};
   std::string why = {};
@@ -252,9 +252,9 @@ struct SignerAtWork {
   bool operator==(const SignerAtWork&) const = default;
 };
 
-// The record of a fleet-controller. The record controller/NAME stays when the controller exits. The
-// record controller/NAME/life/ID belongs to one running process of the controller: this record has
-// a lease, and vanishes when the process exits.
+// One of the two records of a fleet-controller. The record controller/NAME stays when the
+// controller exits. The record controller/NAME/life/ID belongs to one running process of the
+// controller: this record has a lease, and vanishes when the process exits.
 struct ControllerAtWork {
   std::string version = {};
   std::string since = {};  // when this process of the controller began

@@ -248,8 +248,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last event is never erased, since its revision shows up to which change the history is
-    // written.
+    // The last event is never erased: its revision shows a controller that takes over up to which
+    // change the history is written.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));

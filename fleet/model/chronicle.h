@@ -60,7 +60,8 @@ class ChronicleTask {
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
-  // Returns the number of subjects whose last event is known.
+  // Returns the number of subjects of events, such as rollouts and instances, whose last event is
+  // known.
   [[nodiscard]] std::size_t subjects() const { return told_.size(); }
 
  private:
@@ -93,7 +94,7 @@ class ChronicleTask {
   std::map<std::string, KeyValue> notes_;  // by key, the notes of orders that are not events yet
   std::map<std::string, Told> told_;       // for each subject, the last event
   std::deque<FleetEvent> pending_;
-  // For each subject, how many of its events are in pending_.
+  // For each subject of events, such as a rollout, how many of its events are in pending_.
   std::map<std::string, std::size_t> waiting_;
   // True while take_all() reads records for whose changes the store already has events. No second
   // event is written for such a change.

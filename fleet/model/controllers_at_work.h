@@ -28,8 +28,8 @@ class ControllersAtWork {
   // Returns the controllers that are at work, in the order of their names.
   [[nodiscard]] std::vector<std::string> living() const;
   [[nodiscard]] std::vector<std::string> silent() const;
-  // Returns the controllers that now have the record driver/ID of something that is driven, such as
-  // a rollout, a plan or the history. Each controller occurs once.
+  // Returns the controllers that drive something now, such as a rollout, a plan or the history, and
+  // therefore have a record driver/ID. Each controller occurs once.
   [[nodiscard]] std::set<std::string> driving() const;
 
  private:

@@ -27,7 +27,7 @@ class Creation {
  public:
   // All records are written, so the new rollout or plan begins. There is no next step.
   struct Begun {};
-  // The new rollout or plan was not begun, for the reason here. There is no next step. If
+  // The new rollout or plan was not begun, and this structure says why. There is no next step. If
   // `is_known` is false, the store has not answered, so the rollout or plan may have begun after
   // all.
   struct NotBegun {

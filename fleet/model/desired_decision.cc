@@ -180,9 +180,9 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Adds three conditions to the transaction: the desired version of the whole cell and the desired
-  // version of this node are unchanged, and nobody has a claim on the node. Otherwise the store
-  // refuses the transaction.
+  // Adds three conditions to the transaction: the cell's desired version is unchanged, this node's
+  // desired version is unchanged, and no rollout or person has claimed the node in order to move
+  // it. Otherwise the store refuses the transaction.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

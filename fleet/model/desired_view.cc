@@ -240,8 +240,8 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
   // If a node does not get ready for the new version in time, the driver orders it back to the
-  // version that it reports. That is possible only if the name of this version is valid, so the
-  // time of other nodes is not watched.
+  // version that it reports. If the name of that version is not valid, the driver cannot give this
+  // order, so the node's time is not watched.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);
@@ -251,7 +251,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Adds the node to the counts and lists, or removes it from them.
+// Adds the node to the counts and lists or, if `is_in` is false, removes it from them.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;

@@ -100,27 +100,27 @@ class DesiredView {
 
 [[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 
-// Returns the phase of the node's attempt at the version that its own record names, or `unknown` if
-// the node has not begun the attempt.
+// Returns the phase of the node's attempt to move to the version that its record
+// node/ID/desired/COMPONENT names, or `unknown` if the node has not begun the attempt.
 [[nodiscard]] UpgradePhase phase_of(const DesiredNode& node);
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has ever given the node the order to move for this wish, which is
-// one write of the cell's desired version. The result stays true if a controller has taken the
-// order back. So a node gets the order for one wish only once.
+// Returns whether a controller has ever ordered the node to move for this wish. A wish is one write
+// of the cell's desired version. The result stays true if a controller has taken the order back. So
+// a node gets the order for one wish only once.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
 // Returns whether the node has got the order to move to the desired version, does not run the
 // version yet, and has not failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed to move to the desired version, or has taken too long, so
-// that a controller has taken back the order.
+// Returns whether the node has failed to move to the desired version, or has taken so long that a
+// controller has taken back the order to move.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // Returns the id of the command to stop the old version, for the node's current attempt to move to
-// the version that its own record names.
+// the version that its record node/ID/desired/COMPONENT names.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 // ---- the observations
@@ -149,17 +149,16 @@ class DesiredMarks {
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
-  // The nodes that may get the order to move to the desired version. Two sets list them. waiting()
-  // has the nodes on which the upgrade to an earlier desired version has not ended, such as one
-  // whose new version waits beside the old one. beginning() has the other nodes, without those
-  // whose window is noted as closed.
+  // The nodes that may get the order to move to the desired version, in two sets. waiting() has the
+  // nodes on which the upgrade to an earlier desired version has not ended. beginning() has the
+  // nodes without such an upgrade, except those whose maintenance window is noted as closed.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
-  // The nodes that have got their order, and whose new version does not wait beside the old one
-  // yet. Each node has the time at which this controller first saw its order.
+  // The nodes that have got the order to move, and whose new version does not wait beside the old
+  // one yet. Each entry has the time at which this controller first saw the node's order.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
-  // The nodes whose new version waits beside the old one, ready to replace it. Each node has the
-  // time since when this controller has seen its new version wait.
+  // The nodes whose new version waits beside the old one, ready to replace it. Each entry has the
+  // time since when this controller has seen the node's new version wait.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the new version that may replace the old one on this node: the id of the new instance
   // of fleet-agent or, for another component, the name of the version that waits beside the old
@@ -176,10 +175,10 @@ class DesiredMarks {
   // window.
   void close(const std::string& id, std::optional<Ms> until);
   [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
-  // Returns when the first of the closed windows opens.
+  // Returns the time at which the first of the closed maintenance windows opens.
   [[nodiscard]] std::optional<Ms> opens_at() const { return opens_at_; }
-  // Forgets which windows are closed. Called when a record of a window has changed, or a closed
-  // window may be open by now.
+  // Forgets which maintenance windows are closed. Called when a record of a window has changed, or
+  // a closed window may be open by now.
   void reopen();
 
   // Returns the whole state as a string. Tests compare these strings to find out whether two states
@@ -214,9 +213,9 @@ class DesiredMarks {
   // empty id, stands for the new version that waits beside the old one. The value of that entry has
   // the id of the attempt in place of a version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
-  // For each node that has a record node/ID/desired/COMPONENT, is not claimed, and has not ended
-  // its attempt at the version in that record: the record's revision, and the time at which this
-  // controller first saw the record at that revision.
+  // For each node that has a record node/ID/desired/COMPONENT: the record's revision, and the time
+  // at which this controller first saw the record at that revision. A node has no entry if it is
+  // claimed, or has ended its attempt to move to the version in the record.
   std::map<std::string, std::pair<Revision, Ms>> told_;
   std::map<std::string, std::optional<Ms>> closed_;
   std::optional<Ms> opens_at_;

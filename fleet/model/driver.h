@@ -260,8 +260,8 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    // While the transaction that takes the key is under way, ignore this reading: the driver reads
-    // again when that transaction has ended.
+    // While the transaction that takes the driver's key is under way, ignore this reading: the
+    // driver reads again when that transaction has ended.
     if (under_way_ == UnderWay::taking) return;
     if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
     if (under_way_ == UnderWay::transaction) is_overtaken_ = true;
@@ -332,9 +332,9 @@ class Driver {
   }
 
   // Returns whether a change that the watch reports is news. A watch reports changes in the order
-  // of their revisions, so older revisions in newest_ can be forgotten. While a transaction of this
-  // driver is under way, the older revisions are kept. Its own revision is not known yet, and may
-  // turn out to be older than that of the reported change.
+  // of their revisions, so older revisions in newest_ can be forgotten. But they are kept while a
+  // transaction of this driver is under way, since the transaction's revision is not known yet, and
+  // may turn out to be older than that of the reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;

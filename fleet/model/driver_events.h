@@ -29,7 +29,7 @@ struct Write {
   bool operator==(const Write&) const = default;
 };
 
-// A step: the rollout or plan has ended, so the driver ends, too.
+// The step that ends the driver, for example because the rollout or plan has ended.
 struct Over {
   std::string why = {};
   bool loud = false;
@@ -43,13 +43,14 @@ inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two requests if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
-// A step: ask each gate of a rollout once whether the new version does well (gates.h). The driver
-// does not wait for the answers.
+// A step in which the driver asks each gate of a rollout once whether the new version does well.
+// Gates are sources of measurements outside the fleet (gates.h). The driver does not wait for the
+// answers.
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The question to each gate contains the following four members. They name the rollout and the
-  // batch about which the gate is asked.
+  // The question to each gate contains this member and the three members below. They name the
+  // rollout and the batch about which the gate is asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -60,16 +61,16 @@ struct AskGates {
 
 // ---- events
 
-// An event: the driver begins. `wall` is the time of the wall clock, which maintenance windows
-// depend on. No value means that the time is unknown or not needed.
+// The event with which the driver begins. `wall` is the time of the wall clock, which maintenance
+// windows depend on. No value means that the time is unknown or not needed.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// An event: the store has sent all records that WantReading asked for. Whenever the watch has
-// ended, this event comes again without a new WantReading.
+// The event that the store has sent all records that the action WantReading asked for. If the watch
+// ends, all records are read again, and this event comes without a new WantReading.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -78,18 +79,19 @@ struct LeaseGranted {
   LeaseId lease = 0;
 };
 struct LeaseFailed {};
-// An event: the store has renewed the lease of the driver's own key.
+// The event that the store has renewed the lease of the driver's own key.
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// An event: the lease of the driver's key has ended. Or it may have ended, since its time to live
-// is over, counted from just before the last successful request for the lease was sent.
+// The event that the lease of the driver's key has ended, or may have ended. The lease may have
+// ended if its time to live is over, counted from just before the last successful request for the
+// lease was sent.
 struct LeaseLost {
   std::string why = {};
 };
-// Events: a watched key was written, or was erased at `revision`. If `more` is true, another change
-// follows immediately, and the driver decides nothing in between: decisions are costly, and a
-// thousand nodes may report at the same moment.
+// The events that a watched key was written (KeyChanged) or erased at `revision` (KeyErased). If
+// `more` is true, another change follows immediately, and the driver decides nothing in between:
+// decisions are costly, and a thousand nodes may report at the same moment.
 struct KeyChanged {
   KeyValue record = {};
   bool more = false;
@@ -99,7 +101,7 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// An event: the controller is about to exit, so the driver has to end, too.
+// The event that the controller is about to exit, so that the driver has to end, too.
 struct LeaveDriving {};
 struct TimePassed {};
 struct GatesAnswered {
@@ -118,8 +120,8 @@ struct Commit {
 
   bool operator==(const Commit&) const = default;
 };
-// An action: read all records whose keys begin with one of these prefixes, at one revision, and
-// watch all later changes of these keys.
+// The action to read all records whose keys begin with one of these prefixes, at one revision, and
+// to watch all later changes of these keys.
 struct WantReading {
   std::vector<std::string> prefixes = {};
 
@@ -130,7 +132,7 @@ struct GrantLease {
 
   bool operator==(const GrantLease&) const = default;
 };
-// An action: write a line to the controller's log. `loud` is true if the line reports trouble.
+// The action to write a line to the controller's log. `loud` is true if the line reports trouble.
 struct Tell {
   bool loud = false;
   std::string text = {};

@@ -75,9 +75,10 @@ Opening RolloutTask::window(Ms now) const {
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Updates the judge's view of the nodes, and notes its verdict for the next decision. If the nodes
-// do not come in a random order, the verdict is only shown to people, since the two groups that the
-// judge compares may then differ by more than the version.
+// Updates what the judge knows about the nodes, and notes the judge's verdict on the new version
+// for the next decision. If the nodes do not come in a random order, the verdict is only shown to
+// people: the nodes with the new version and those with the old one, which the judge compares, may
+// then differ by more than the version.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

@@ -60,8 +60,8 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 // and halts are sent in the order of their events, each at least once. Nothing else in the cell
 // waits until a notice was sent. The controller that writes the history also sends the notices.
 
-// After this many failed requests, which take about an hour and a half, the event is skipped, and
-// the next event is sent.
+// If this many requests to the webhook have failed for an event, which takes about an hour and a
+// half, the event is skipped, and the next event is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;

@@ -61,8 +61,9 @@ struct Tally {
   std::int64_t others = 0;
 };
 
-// Returns whether a mark, which is a value of a fact or a label, is a suspect: at least nine of ten
-// nodes of the group have the mark, and at most half of the nodes outside the group.
+// Returns whether a mark (a fact or a label with its value) may be connected with the failures of a
+// group of nodes: at least nine of ten nodes of the group have the mark, and at most half of the
+// nodes outside the group.
 bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }
@@ -159,7 +160,7 @@ std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes) {
   return groups;
 }
 
-// Gives the members the names that fleetctl(1) documents for the JSON.
+// Names the members of the structure as in the JSON output that fleetctl(1) documents.
 template <class Archive>
 void serialize(Archive& archive, Suspect& suspect) {
   using cereal::make_nvp;

@@ -31,16 +31,16 @@ struct NodeOfRollout {
 };
 using NodesOfRollout = std::map<std::string, NodeOfRollout>;
 
-// The most suspects that are named for one group. The suspects that distinguish the group best come
-// first.
+// The most suspects (possible causes) that are named for one group of failures. The suspects that
+// distinguish the group best come first.
 inline constexpr std::size_t suspects_max = 3;
 
-// A suspect: a value of a fact or a label that nearly all nodes of a group have, and few other
-// nodes have.
+// A possible cause of the failures in a group: a value of a fact or a label that nearly all nodes
+// of the group have, and few other nodes have.
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // how many nodes of the group have this mark
-  // The other nodes are those that the rollout has reached, but that are not in the group. `others`
+  // Two counts of the nodes that the rollout has reached, but that are not in the group: `others`
   // is how many of them have this mark, and `others_in_all` is their total number.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
@@ -84,10 +84,10 @@ struct FailureGroup {
 
 // ---- a degraded node
 
-// Names each rollout that may be the cause that a node has become degraded. A rollout may be the
-// cause if it bakes (all its batches are done, but it is still being judged) and the node has kept
-// the rollout's new version. Adds how many of the rollout's nodes are degraded or have failed, and
-// how many of all other nodes are degraded, so that a person sees whether the rollout is to blame.
+// Names, for a node that has become degraded, each rollout that may be the cause. Such a rollout
+// bakes (all its batches are done, but it is still being judged), and the node has kept the
+// rollout's new version. Adds how many of the rollout's nodes are degraded or have failed, and how
+// many of all other nodes are degraded, so that a person sees whether the rollout is to blame.
 class BakeSuspects {
  public:
   // Updates what is known about nodes, from a written or erased record of a rollout, of a node in a
@@ -116,8 +116,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The first words of each text that words() returns. By these words, the text can be found in the
-// text of an event.
+// The first words of each text that words() returns. Other code searches for them in the text of an
+// event to find where the text of words() begins.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

@@ -19,7 +19,8 @@ using agent_protocol::Result;
 
 constexpr int status_well = 0;
 constexpr int status_worse = 1;
-// The program of a gate exits with this status if it has no verdict yet: EX_TEMPFAIL of sysexits.h.
+// A program that serves as a gate of a rollout exits with this status if it has no verdict yet:
+// EX_TEMPFAIL of sysexits.h.
 constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;

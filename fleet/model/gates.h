@@ -31,7 +31,7 @@
 
 namespace fleet {
 
-// An entry of --gate-prometheus, which makes a query of Prometheus a gate.
+// An entry of --gate-prometheus, which makes a query to Prometheus a gate of rollouts.
 struct PrometheusGate {
   std::string name = {};
   std::string url = {};    // the server's URL, without `/api/v1/...`
@@ -87,8 +87,8 @@ inline constexpr Ms gate_answer_ms = 10'000;
 // over. The time is longer than the limit for the answer of one gate.
 inline constexpr Ms gate_round_ms = 30'000;
 
-// The last round of questions. The round is not in the store, so a driver that takes over asks all
-// gates again.
+// The last round of questions to the gates. The round is not in the store, so a driver that takes
+// over asks all gates again.
 struct GateRound {
   std::int64_t number = 0;
   std::int64_t turn = 0;  // the batch that the gates are asked about: see turn_of()

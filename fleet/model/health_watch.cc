@@ -76,16 +76,16 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // If the node's records no longer name the current run, this run still continues to its end. A
-  // node of the control group does not need the records for that, since it has noted the length of
-  // the run at its beginning.
+  // If the node's records do not name a run any more, the run that has begun (`run_`) still
+  // continues to its end. A node of the control group knows that end, since it has noted the length
+  // of the run at its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the same rollout has asked this node of the control group before, failures are
-// still counted from the node's first run for this rollout. So a node that has failed still shows
-// this failure; the rollout compares only the first failure of each node.
+// Begins a run. If the node is in the control group, and has already taken part in a run of the
+// same rollout, failures are still counted from its first run for this rollout. So a node that has
+// failed still shows this failure; the rollout compares only the first failure of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;
@@ -139,7 +139,8 @@ std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   return measures;
 }
 
-// Makes a new record for report() if something has happened that the judge of a rollout must know.
+// Makes a new record for report() to return if something has happened that the judge of a rollout
+// must know.
 void HealthWatch::consider(Ms now) {
   if (run_.id.empty()) return;
   NodeHealth health{.run = run_.id,
@@ -158,8 +159,8 @@ void HealthWatch::consider(Ms now) {
   const bool begins = !is_ours && run_.judged;
   const bool fails = health.failures() > 0 && (!is_ours || report_->failures() == 0);
   const bool ends = health.over && (!is_ours || !report_->over);
-  // If the rollout compares no nodes, the record `health` is only for people to read. The node then
-  // writes the record only if it has measures or failures to show.
+  // If the rollout does not compare its nodes, the record `health` is only for people to read. The
+  // node then writes the record only if it has measures or failures to show.
   const bool is_worth_it = run_.judged || is_ours || has_measures_ || fails;
   if (!begins && !fails && !(ends && is_worth_it)) return;
   sequence_ = health.sequence;

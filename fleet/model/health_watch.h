@@ -60,15 +60,15 @@ class HealthWatch {
   // `measures` is true if the component reports measures about itself.
   HealthWatch(std::string boot_id, std::string instance, bool measures);
 
-  // Counts one failure: an exit of the component that nobody ordered, a failed health check, or a
-  // fall-back to the old version.
+  // Each of these three functions counts one kind of failure: an exit of the component that nobody
+  // ordered, a failed health check, or a fall-back to the old version.
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
   // Notes which version of the component runs now.
   void runs(const std::string& version) { version_ = version; }
 
-  // Notes in which run the node takes part now.
+  // Notes in which run (HealthRun) the node takes part now.
   void look(const HealthRun& run, Ms now);
 
   // Returns whether the component has to be measured now. The caller then has to call measured(),

@@ -53,7 +53,7 @@ struct Validity {
 // identity was already revoked, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // Returns whether the identity is revoked, but its connections to the store may still be open: the
-// store's members have not all been restarted since then.
+// store's members have not all been restarted since the revocation.
 [[nodiscard]] bool may_have_streams(const Identity& identity);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
@@ -75,8 +75,8 @@ using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
 // called only if a person asks for the list.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
-// The list of the nodes that have a request in the store. Each change of a key updates the list, so
-// that fleet-signer need not look at all nodes after each change.
+// The list of the nodes that have a request for a new certificate in the store. Each change of a
+// key updates the list, so that fleet-signer need not look at all nodes after each change.
 class RenewalRequests {
  public:
   void take(const std::string& key);

@@ -26,8 +26,9 @@ namespace fleet {
 
 // The number of hexadecimal digits of a token's secret, which has 128 bits.
 inline constexpr std::size_t secret_digits = 32;
-// The number of hexadecimal digits of a fingerprint. A fingerprint is the first half of a SHA-256,
-// which is long enough that nobody can make another key with the same fingerprint.
+// The number of hexadecimal digits of a fingerprint. The fingerprint of a key is the first half of
+// its SHA-256 hash, which is long enough that nobody can make another key with the same
+// fingerprint.
 inline constexpr std::size_t fingerprint_digits = 32;
 // The numbers of hexadecimal digits of a token's ID, and of the hash of a token's secret.
 inline constexpr std::size_t token_id_digits = 16;
@@ -60,8 +61,8 @@ inline constexpr std::size_t certificates_max = 200;
 // Returns whether a file with a public key may have this name: NAME.pub, without a directory.
 [[nodiscard]] bool is_release_key_name(std::string_view name);
 
-// Parses the text of a token or of a machine's question. Returns a Refusal if the text is too long,
-// is damaged or lacks a part.
+// Parses the text of a token, or of a machine's request to join. Returns a Refusal if the text is
+// too long, is damaged or lacks a part.
 [[nodiscard]] Result<TokenText> token_in(std::string_view text);
 [[nodiscard]] Result<JoinQuestion> join_question_in(std::string_view text);
 
@@ -121,7 +122,7 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
                                       UnixSeconds now);
 
-// Returns the next request that must be decided now, or no value if there is none.
+// Returns the next request to join that must be decided now, or no value if there is none.
 [[nodiscard]] std::optional<JoinCase> next_join(
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 

@@ -23,9 +23,10 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 }  // namespace
 
-// Adds one observation to the logarithm for each ratio. With r = tau * ratio and p = p(tau) =
-// `chance`, a new node adds log p(r)/p(tau), and a node of the control group log
-// (1-p(r))/(1-p(tau)). These are log ratio/d and log 1/d, with d = 1 + p (ratio - 1).
+// Adds one observation to the logarithm for each ratio. Let tau be the tolerated ratio of failure
+// rates, r = tau * ratio, and p = p(tau) = `chance`. Then a new node adds log p(r)/p(tau), and a
+// node of the control group log (1-p(r))/(1-p(tau)). With d = 1 + p (ratio - 1), these are log
+// ratio/d and log 1/d.
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {

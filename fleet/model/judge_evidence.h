@@ -149,7 +149,8 @@ struct AtRisk {
 // All times are measured with the driver's own clock. look() ignores the latest changes, so that
 // the reports of both cohorts have had the same time to arrive.
 
-// look() counts a change only when it happened at least this long ago.
+// look() counts a failure or another change of a node only when it happened at least this long ago,
+// so that late reports have had time to arrive.
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
@@ -167,7 +168,8 @@ struct FailureReport {
 
 enum class Cohort { fresh, control };
 
-// The counts of one cohort, as of the last look().
+// The counts of one cohort (the nodes with the new version, or the control group), as of the last
+// look().
 struct CohortCount {
   std::int64_t nodes = 0;   // the nodes that were ever compared in this cohort
   std::int64_t failed = 0;  // how many of these nodes have failed; each counts once

@@ -29,7 +29,8 @@ bool has_soaked(const NodeSight& sight) {
 
 }  // namespace
 
-// Chooses the control group: the nodes that come last in the random order of the rollout's seed.
+// Chooses the control group, with which the nodes that run the new version are compared: the nodes
+// that come last in the random order that follows from the rollout's seed.
 void JudgeWatch::choose_control(const RolloutView& view) {
   std::vector<std::pair<std::uint64_t, std::string>> places;
   std::int64_t nodes = 0;
@@ -106,7 +107,8 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has already failed is not compared.
+    // A node that has already failed, before or in this run, is not compared. If it has failed in
+    // this run, look_at_health() does not count that failure again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -208,8 +210,8 @@ void JudgeWatch::look_at_health(const RolloutView& view, const std::string& node
   if (health->failures() == 0 && !has_failed_before) return;
   part.is_counted = true;
   if (!has_failed_before) return fail(node, now);
-  // This node of the control group had already failed when it was asked, so it is not compared any
-  // more.
+  // This node of the control group had already failed when it was asked for its health, so it is
+  // not compared any more.
   failed_.insert(short_place(node));
   cohorts_->leave(node, now);
 }
@@ -274,7 +276,8 @@ std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   return why;
 }
 
-// Adds the results of the component's own measures to the verdict on a batch.
+// Adds the results of the measures that the component reports about itself to the verdict on a
+// batch.
 void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms now) {
   const std::string missing = is_soak_over ? why_measures_miss(view, now) : "";
   const std::string worse = tell_measures(found_.measures, alpha_of(view.rollout->terms));

@@ -41,7 +41,7 @@ struct Compared {
   double log_evidence = 0;
 };
 
-// The facts about the soak of the batch under way.
+// The progress of the soak of the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
   Ms seen_ms = 0;  // how much of soak_ms this controller has seen
@@ -51,7 +51,7 @@ struct BatchSeen {
 };
 
 struct JudgeTerms {
-  // The largest probability that this comparison stops a good version.
+  // The largest probability with which the comparison may stop a good version.
   double alpha = static_cast<double>(alpha_default) / million;
   double tolerate = 1;     // the ratio of failure rates that is tolerated: only for judge_bake()
   std::int64_t nodes = 0;  // all nodes of the rollout

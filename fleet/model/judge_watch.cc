@@ -12,8 +12,7 @@ namespace fleet {
 namespace {
 
 // Returns whether the batch's soak is over, and how much of the soak's time was seen. The soak is
-// over when each node of the batch has soaked to the end, has failed or has been finished
-// otherwise.
+// over when no node of the batch still has to begin or to soak.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -78,7 +77,8 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // A record that cannot be read is ignored; this driver writes the record anew later.
+    // If the judge's record cannot be read, it is ignored; this driver writes the record anew
+    // later.
     if (judge) written_ = judge.value();
   }
 }
@@ -114,8 +114,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes: a node is neither seen
-    // to work nor seen to be silent.
+    // While the rollout is not under way, no controller watches its nodes. So forget the times
+    // since which nodes have been silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -137,8 +137,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Adds to the counts of the bake the failures of nodes with the new version since the last look,
-// and the time at risk of all these nodes together.
+// Updates the two counts of the bake. Adds the failures of nodes with the new version since the
+// last look, and the time for which all these nodes together were at risk.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);

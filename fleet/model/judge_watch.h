@@ -56,18 +56,20 @@
 
 namespace fleet {
 
-// How often the judge examines the nodes.
+// The time from one examination of the nodes by the judge to the next.
 inline constexpr Ms judge_look_ms = 10'000;
 // The time from one write of the judge's record to the next, if only nodes that are not compared
 // have failed in between.
 inline constexpr Ms judge_note_ms = 60'000;
-// A node that is silent for this time has failed. A machine may need minutes to boot.
+// A node that is silent for this time counts as failed. The time is long, since a machine may need
+// minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
 // If more than one in `judge_silent_share` of the nodes that have not moved are silent, the network
 // is the likely cause. In this case, the silence of a node is not counted as a failure.
 inline constexpr std::int64_t judge_silent_share = 10;
 
-// How long the judge waits, after a soak, for the measures of the last nodes.
+// How long, after the soak of a batch, the judge waits for the measures that some nodes have not
+// reported yet.
 inline constexpr Ms judge_measures_ms = 60'000;
 
 class JudgeWatch {
@@ -84,30 +86,31 @@ class JudgeWatch {
   // begun.
   [[nodiscard]] std::optional<Ms> next_look() const;
 
-  // Returns the findings if they must be written to the store now, or no value.
+  // Returns the judge's findings if they must be written to the store now, otherwise no value.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   // Returns why the batch must still wait for the judge, or an empty string if it need not wait.
   [[nodiscard]] std::string why_unconfirmed() const;
-  // Returns the nodes of the control group that have to be asked for their health before the batch
-  // under way begins.
+  // Returns the nodes of the control group that have to be asked for their health before the
+  // current batch begins.
   [[nodiscard]] std::vector<std::string> controls_to_ask(const RolloutView& view) const;
 
  private:
-  // The reports of a node, whether or not the node is compared.
+  // The reports of one node. They are kept for each node, even if the judge does not compare it.
   struct Heard {
     // The instances that are alive, and their versions.
     std::map<std::string, std::string> instances = {};
     std::string active = {};
-    // By component, the health that the node reports.
+    // The health that the node reports, for each component.
     std::map<std::string, NodeHealth> health = {};
-    // By component, the member `run` of the node's record `control`: for which batch the node was
-    // last asked for its health.
+    // For each component, the member `run` of the node's record `control`, which shows for which
+    // batch the node was last asked for its health.
     std::map<std::string, std::string> control = {};
   };
-  // The state of one watched node of the rollout.
+  // The facts that this driver has found out about one node of the rollout.
   struct Part {
-    // When the driver begins to watch the node, or no value if the node is watched already.
+    // The time at which the driver begins to watch the node, or no value if it watches the node
+    // already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
     // True if the node fell silent together with many others. The node is watched again when it
@@ -170,15 +173,17 @@ class JudgeWatch {
   Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The number (turn_of()) of the batch whose soak has ended and whose measures are being judged or
-  // have not all come yet, and the time at which this driver saw that the soak had ended.
+  // The last batch whose soak this driver has seen to end: its number (turn_of()), and the time at
+  // which the driver saw that end. For at most judge_measures_ms from then on, the batch waits for
+  // reports that are missing.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
 
 // Returns the text for the member `run` of the record `control`, which asks a node of the control
-// group for its health. The text belongs to the batch with the number `turn`.
+// group for its health. Each batch has a text of its own; `turn` is the number (turn_of()) of the
+// batch.
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

@@ -64,8 +64,8 @@ enum class KeyKind {
 // The most digits of a number in a key. An integer in a record's JSON has the same limit. Every
 // number with so many digits fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
-// The digits of an event's number, with leading zeros, so that events are listed in their order.
-// These digits are enough for a thousand events a second for thirty years.
+// How many digits the number of an event has. It has leading zeros, so that events are listed in
+// their order. These digits are enough for a thousand events a second for thirty years.
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
@@ -96,8 +96,8 @@ struct ParsedKey {
   KeyKind kind = KeyKind::settings;
   std::vector<std::string> names = {};
 
-  // Returns the number in the key of an event, a line of the history, a batch or a place of a
-  // budget. Returns 0 if the key has no number.
+  // Returns the number in the key of an event, of a line history/NUMBER, of a batch or of a budget
+  // place. Returns 0 if the key has no number.
   [[nodiscard]] std::uint64_t number() const;
 
   bool operator==(const ParsedKey&) const = default;

@@ -43,9 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If somebody has written the command to the store again,
-    // report the answer again. If this is the write that this process has seen before, the answer
-    // need not be reported again.
+    // The command was answered before. Report the answer again if somebody has written the command
+    // to the store again, but not if this process has seen the same write of the command before.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -142,9 +141,9 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // The store refused since one of the compared records has changed: the command, the record
-    // `active` that names the active instance, or the record `stop`. An event will soon report the
-    // change. Nothing was done, so this command may still begin later.
+    // The store refuses to let the command begin, since one of the compared records has changed:
+    // the command, the record `active` that names the active instance, or the record `stop`. An
+    // event will soon report the change. Nothing was done, so this command may still begin later.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;

@@ -76,8 +76,8 @@ struct Restarted {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
-// An event: reports whether this instance (process) of fleet-agent is the one that acts for the
-// node. If so, `revision` is the revision of the record `active`, which names this instance;
+// The event that reports whether this instance (process) of fleet-agent is the one that acts for
+// the node. If so, `revision` is the revision of the record `active`, which names this instance;
 // otherwise it is 0.
 struct ActiveIs {
   Revision revision = 0;
@@ -88,9 +88,9 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// If `differs` is true, the store was restored from a snapshot, and this node does nothing until a
-// person has accepted the restored store. If `differs` is false, a person has accepted the restored
-// store.
+// An event about a restored store. If `differs` is true, the store was restored from a snapshot,
+// and this node does nothing until a person has accepted the restored store. If `differs` is false,
+// a person has accepted the restored store.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -110,7 +110,8 @@ struct PrepareEnded {
 struct UpgradeActivated {
   std::string command = {};
 };
-// An order to commit or to go back has not reached the upgrader, or the upgrader has refused it.
+// The event that an order to commit or to go back has not reached the upgrader, or was refused by
+// the upgrader.
 struct NotTold {
   std::string upgrade = {};
 };
@@ -122,8 +123,8 @@ struct UpgradeEnded {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// Reports which version of the component runs now. The version may have been started by a command,
-// a desired version or a person.
+// The event that reports which version of the component runs now. The version may have been started
+// by a command, a desired version or a person.
 struct RunsNow {
   std::string version = {};
 };
@@ -155,9 +156,9 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// An action: begin an upgrade that has the command's id. If trial_ms is not 0, the upgrader brings
-// back the old version after that time unless the action SendCommit comes first. If trial_ms is 0,
-// the upgrader itself decides when the new version is committed.
+// The action to begin an upgrade that has the command's id. If trial_ms is not 0, the upgrader
+// brings back the old version after that time unless the action SendCommit comes first. If trial_ms
+// is 0, the upgrader itself decides when the new version is committed.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -175,7 +176,7 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// An action: confirm the new version, which has been started beside the old one and waits for this
+// The action to confirm the new version, which was started beside the old one and waits for this
 // confirmation. The new version then replaces the old one.
 struct PassGate {
   std::string reason = {};
@@ -196,8 +197,8 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // Returns the time at which the caller must send the event NodeTimePassed, or no value if nothing
-  // has a time limit.
+  // Returns the time at which the caller must send the event NodeTimePassed, or no value if no time
+  // limit is running.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
   // Returns whether the last order for this upgrade was to commit it.

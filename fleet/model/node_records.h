@@ -1,6 +1,6 @@
 // The records of one node: its description, the versions that it runs, its instances, its commands
-// and its answers. Plain data; record_members.h says how records are written. Times of the wall
-// clock are strings that are only shown to people.
+// and its answers. This file contains only data structures; record_members.h says how the records
+// are written. Times of the wall clock are strings that are only shown to people.
 #pragma once
 
 #include <array>
@@ -102,8 +102,8 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The evidence of one failed upgrade, for people who cannot look at the node itself. A capsule is a
-// part of other records, and is at most capsule_bytes_max bytes of JSON. The node writes the
+// A capsule is the evidence of one failed upgrade, for people who cannot look at the node itself.
+// It is a part of other records, and has at most this many bytes of JSON. The node writes the
 // capsule, so no string in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {

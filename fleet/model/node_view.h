@@ -23,7 +23,7 @@ struct NodeView {
   std::map<std::string, Instance> instances = {};  // the living processes of fleet-agent, by id
   Active active = {};
   std::map<std::string, Upgrade> upgrades = {};  // by component, the record of its last upgrade
-  // By component, the health that was reported last.
+  // The health that the node reported last, for each component.
   std::map<std::string, NodeHealth> healths = {};
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 

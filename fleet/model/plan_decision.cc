@@ -69,8 +69,8 @@ class PlanDecider {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
     // No step is under way now, so give back the budget places that the plan has taken for its
-    // members. But if the next step is of the kind `any`, take or keep the places of those members
-    // that run that step first.
+    // members. But if the next step is of the kind `any`, take or keep the places of the members
+    // that run the step first.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -210,9 +210,10 @@ class PlanDecider {
     return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));
   }
 
-  // Takes places of budgets for these members. Returns no value if they already have all places. If
-  // a place is not free, gives back all places of the plan, so that no other rollout or plan has to
-  // wait for them. Then notes in the plan for which places it waits.
+  // Takes budget places for these members, so that they may be down. Returns no value if they
+  // already have all places. If a place is not free, gives back all places of the plan, so that no
+  // other rollout or plan has to wait for them. In this case, also notes in the plan for which
+  // places it waits.
   std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;

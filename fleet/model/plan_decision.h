@@ -107,8 +107,8 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  // A string that identifies the current wait, and the time at which this wait began. The caller
-  // must put both into the PlanFacts of the next call.
+  // A string that identifies what the plan waits for now, and the time at which this wait began.
+  // The caller must put both into the PlanFacts of the next call.
   std::string waits_for = {};
   Ms since = 0;
 };

@@ -65,9 +65,9 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note in the plan which version was desired before, so that the plan can restore it if it goes
-  // back. A pending version, which another plan still holds back, is not noted, since no node has
-  // moved to it yet.
+  // Note in the plan which version was desired before, so that this version can be restored if the
+  // plan goes back. A pending version, which another plan still holds back, is not noted, since no
+  // node has moved to it yet.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;

@@ -20,7 +20,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The records that must not change until the plan begins: their revisions, and the desired version.
+// The records that must not change until the plan begins: the revision of each, and the desired
+// version.
 struct PlanGround {
   // The revision of the release record of the plan's component; 0: the plan has no component.
   Revision release = 0;
@@ -29,6 +30,8 @@ struct PlanGround {
   Desired desired = {};  // the desired version of the plan's component
   Revision desired_revision = 0;
 };
+
+using WrittenPlan = Written<Plan>;
 
 // Returns the next transaction that writes a new plan, or no value if everything is written.
 // `written` is the plan's record, which the caller reads from the store before each call; it has no
@@ -40,7 +43,6 @@ struct PlanGround {
 // - the first transaction, if a plan or a rollout already has this name;
 // - the last transaction, if a release or the desired version has another revision than in
 //   `ground`.
-using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,
                                                        const PlanGround& ground,

@@ -1,5 +1,5 @@
-// The records of a plan: its steps, its members, and how far each member has come. Plain data;
-// record_members.h says how records are written.
+// The records of a plan: its steps, its members, and how far each member has come. This file
+// contains only data structures; record_members.h says how the records are written.
 #pragma once
 
 #include <array>

@@ -86,7 +86,7 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
 }
 
 // Returns what must be erased besides the plan's record and the records below it: the members' own
-// records, and the plan's places of budgets.
+// records, and the budget places that the plan has taken.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
   for (const auto& [key, node] : view.places)

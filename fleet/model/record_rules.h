@@ -31,8 +31,8 @@ inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // The most facts, labels, components or certificates in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// The most machines that may join with one token, and the most public keys for releases that a
-// token may give them.
+// Two limits for a token: the most machines that may join with it, and the most public keys of
+// publishers that it may give them.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
 // The most bytes of a machine's request for a certificate, and of the certificate itself. Each is
@@ -108,9 +108,10 @@ inline Wrong first_of(std::initializer_list<Wrong> all) {
   return std::nullopt;
 }
 
-// Returns a fault if `text` is neither empty nor a valid name. An empty name is allowed, since a
-// member that is absent in the JSON of a record is read as an empty string.
 using IsName = bool (*)(std::string_view);
+
+// Returns a fault if `text` is neither empty nor a valid name, as `is_name` decides. An empty name
+// is allowed, since a member that is absent in the JSON of a record is read as an empty string.
 inline Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;
   return record_checks::quoted(text) + " is no " + std::string(what);

@@ -197,7 +197,9 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// Returns the next step for the version to take, or no value if nothing is left to do for it.
+// Returns the next step for the version `watched.version`, which is published and then, if the
+// settings say so, made the desired version or rolled out. Returns no value if nothing is left to
+// do.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {

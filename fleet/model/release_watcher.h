@@ -48,7 +48,7 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // A step: fetch the manifests at `urls`, each with its signature.
+  // The step to fetch the manifests at `urls`, each with its signature.
   struct AskManifests {
     std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};
@@ -61,8 +61,8 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // If this controller is the driver of the history: its fence, which is the revision at which
-    // the driver's key was created. Otherwise 0.
+    // The revision at which the key of the history's driver was created (the fence), if this
+    // controller is that driver. Otherwise 0.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};

@@ -12,7 +12,8 @@
 namespace fleet {
 namespace {
 
-// The most lines of history/ in one transaction, which has one compare and one write for each line.
+// The most lines of history/ that one transaction writes. The transaction has one compare and one
+// write for each line.
 constexpr std::size_t lines_at_once = 40;
 constexpr std::size_t members_at_once = 100;
 

@@ -1,4 +1,4 @@
-// The part of RolloutDecider for nodes that go back to the old version.
+// The functions of RolloutDecider that bring nodes back to the old version.
 #include <algorithm>
 
 #include "fleet/model/record_text.h"

@@ -44,7 +44,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// Returns the outcome for a node that has not answered an order in time.
+// Returns the state of a node that has not answered the order of this stage in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {

@@ -111,8 +111,8 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back in this run of the batch because the judge or a gate gave
-  // no verdict.
+  // Returns the nodes that have gone back in the current try of the batch because the judge or a
+  // gate gave no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
   // Returns whether the batch has begun: at least one node has an order to carry out, or no node
   // waits for its first order.
@@ -120,8 +120,9 @@ class RolloutBatchNow {
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Returns the time over which the beginnings of the batch's nodes are spread, since not all nodes
-  // begin a step at the same time. delay_of() returns the delay of one node within this time.
+  // Returns the time over which the nodes of the batch begin a step, one after the other; 0: all at
+  // the same time. delay_of() returns how much later than the batch's first node the node `id`
+  // begins.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
@@ -141,8 +142,8 @@ class RolloutBatchNow {
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
 // Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty string
-// if the rollout goes on. Without --max-failed, and with sizes as in --batches (the default), a
-// rollout is also aborted if all nodes of one batch have failed.
+// if the rollout goes on. A rollout without --max-failed, whose batches have sizes as in --batches
+// (the default), is also aborted if all nodes of one batch have failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 
@@ -181,8 +182,9 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Takes the places of the cell's budgets that these nodes need before they may start the new
-  // version. Returns no value if the rollout has these places already.
+  // Takes places of the cell's budgets for these nodes. A budget limits how many nodes may be down
+  // at the same time, and a node may start the new version only when it has its places. Returns no
+  // value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
   // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
@@ -194,19 +196,20 @@ class RolloutDecider {
   What pause_unjudged(const Ids& nodes);
   What complete();
   // Ends the rollout, or lets it bake (be judged for some more time) first. If no node has kept the
-  // new version, the rollout ends as `aborted`, even if no more nodes have failed than are allowed
-  // to. Returns a message for people.
+  // new version, the rollout ends as `aborted`, even if the number of failed nodes would not abort
+  // it. Returns a message for people.
   std::string end(Rollout& rollout) const;
-  // Waits until the time of the bake has passed, or the version turns out to be worse.
+  // Waits until the time of the bake (the last judging, after all batches) has passed, or the
+  // version turns out to be worse.
   What bake();
   [[nodiscard]] What hold_bake(const GatesNow& gates) const;
   What pause(const std::string& why);
 
   // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the verdicts of the judge and the gates, or orders the batch to go back. If one node
-  // of the batch was ordered to go back, all other nodes that wait for `confirm` are ordered to,
-  // too. Returns no value if the batch may be confirmed.
+  // Waits for the verdicts of the judge and the gates. If one of them gives none in time, orders
+  // the batch to go back. If one node of the batch was ordered to go back, all other nodes that
+  // wait for `confirm` are ordered to, too. Returns no value if the batch may be confirmed.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says `worse`, if the answer of a gate has changed, or if the
   // batch has to wait for a gate or the judge. Returns no value if the batch may be confirmed, or
@@ -220,12 +223,12 @@ class RolloutDecider {
   }
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
-  // Returns the reason to abort a rollout whose batch has no record.
+  // Returns the reason to abort a rollout if the record of its current batch is missing.
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records that nodes keep the version that they run. These are all nodes that were not ordered to
-  // `apply` and, with --leave, also the nodes that were.
+  // Records which nodes keep the version that they run: all nodes that were not ordered to `apply`
+  // and, with --leave, also the nodes that were.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -183,9 +183,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // The batch has more nodes than a budget has places, so it can never get them. A rollout is
-    // paused in this case, but an undo is not, since there may be nobody to resume it. An undo
-    // waits until somebody makes the budget larger.
+    // The batch has more nodes than a budget has places, so it can never get enough places. A
+    // rollout is paused in this case. An undo is not paused, since there may be nobody to resume
+    // it; it waits until somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
   }

@@ -138,7 +138,7 @@ struct WantLease {
   bool operator==(const WantLease&) const = default;
 };
 
-// A decision: ask all gates of the rollout once.
+// The decision to ask all gates of the rollout (sources of measurements outside the fleet) once.
 struct WantGates {
   bool operator==(const WantGates&) const = default;
 };

@@ -37,7 +37,7 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
 }
 
 // Divides these nodes into batches by the draft's terms, and returns the draft with these batches.
-// All terms must have values, also those that the person left open.
+// All terms must have values, including those that the person who starts the rollout left open.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates,
                              const std::map<std::string, std::int64_t>& budgets) {

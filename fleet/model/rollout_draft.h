@@ -35,7 +35,7 @@ struct RolloutCandidate {
 // manifests has `"undo": false`.
 [[nodiscard]] bool may_be_undone(const Release& release);
 
-// Returns the nodes that have the component.
+// Returns those of the nodes that have the component, as candidates for a rollout.
 [[nodiscard]] std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
                                                           const std::string& component);
 
@@ -49,7 +49,7 @@ struct RolloutDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Permissions and limits for a draft that do not belong to the rollout's terms.
+// Permissions and limits that apply when a draft is made, but are not among the rollout's terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
   // The budgets of the cell: for each label, how many nodes with the same value of that label may
@@ -66,6 +66,8 @@ struct DraftLeave {
                                                  const std::string& seed = {},
                                                  const DraftLeave& leave = {});
 
+using WrittenRollout = Written<Rollout>;
+
 // Returns the next transaction that writes a new rollout, or no value if everything is written.
 // `written` is the rollout's record as the store has it now, so that a caller can continue after a
 // crash or a lost answer. The rollout's state is `created` until the last transaction sets it to
@@ -73,7 +75,6 @@ struct DraftLeave {
 // are written. The store refuses the first transaction if the release has changed, a plan has this
 // name, or the record `stop` exists. The store refuses the last transaction if the record `stop`
 // exists.
-using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);

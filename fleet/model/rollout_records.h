@@ -1,5 +1,5 @@
 // The records of a rollout: its terms, the nodes of each batch, and how far each node has come.
-// Plain data; record_members.h says how records are written.
+// This file contains only data structures; record_members.h says how the records are written.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ struct RolloutTerms {
   std::int64_t soak_ms = 60'000;
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
-  // how long a node waits for `confirm`; 0: three soaks, but at least five minutes
+  // how long a node waits for `confirm`; 0: three times as long as the soak, but at least five
+  // minutes
   std::int64_t confirm_ms = 0;
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
@@ -56,8 +57,8 @@ struct RolloutTerms {
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
-  // the time over which the beginnings of a batch's nodes are spread; -1: depends on the batch's
-  // size
+  // the time over which the nodes of a batch begin a step, one after the other; 0: all at the same
+  // time; -1: depends on the batch's size
   std::int64_t spread_ms = 0;
   bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
   bool undo = false;               // --undo: an automatic abort is followed by an undo
@@ -116,10 +117,10 @@ constexpr auto names(GateSays) {
   return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
 }
 
-// The most gates that a rollout may have.
+// The most gates (sources of measurements outside the fleet) that a rollout may have.
 inline constexpr std::size_t gates_max = 8;
 
-// The last answer of one gate.
+// The last answer of one gate, such as a query to Prometheus.
 struct GateStand {
   std::string name = {};
   GateSays says = GateSays::unknown;
@@ -139,7 +140,7 @@ constexpr auto names(RolloutOrder) {
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
-  // The order of a person that has not been carried out yet.
+  // The order that a person has given and the driver has not carried out yet.
   RolloutOrder order = RolloutOrder::none;
   std::string ordered_by = {};  // the person who gave the last order
   std::string reason = {};      // why the rollout is paused or aborted

@@ -13,16 +13,17 @@
 
 namespace fleet {
 
-// Without --confirm, a node waits three soaks for the command `confirm`, but at least this time.
-// Then the node goes back by itself.
+// Without --confirm, a node waits for the command `confirm` for at least this time, and at least
+// three times the length of the soak. Then the node goes back by itself.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// --confirm must be at least this much longer than the spread and the soak together.
+// --confirm must be at least this much longer than the soak plus the time over which the nodes of a
+// batch begin (the spread).
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
-// The soak without --soak. A rollout to few nodes is short, since a person watches it. A rollout to
-// many nodes runs unattended, so its soak is longer.
+// Without --soak, a rollout to at most this many nodes has a short soak, since a person watches it.
+// A rollout to more nodes runs unattended, so its soak is longer.
 inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
@@ -37,12 +38,11 @@ inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 // --alpha must be larger than bake_alpha (judge_evidence.h), the part of --alpha that is kept for
 // the bake. If --alpha were more than one half, the judge could stop most good versions.
 inline constexpr std::int64_t alpha_max = 500'000;
-// With less than 1, --tolerate would make the judge stop versions that are as good as the old
-// version.
+// A --tolerate below 1 would make the judge stop versions that are as good as the old version.
 inline constexpr std::int64_t tolerate_min = tolerate_default;
 inline constexpr std::int64_t tolerate_max = 100'000'000;
 
-// The value of a number in the terms that the person has not given.
+// In the terms of a rollout, this value stands for a number that the person has not given.
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which the batches, the order, the soak, --max-failed and the spread are open: a
@@ -75,7 +75,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns how long a batch waits for its judge and its gates after its nodes have soaked.
 [[nodiscard]] std::int64_t judge_timeout_ms(const RolloutTerms& terms);
 
-// Returns the number of failures at which a rollout is aborted, if `begun` nodes have begun.
+// Returns the limit for failures, if `begun` nodes have begun: when this many nodes have failed,
+// the rollout is aborted.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
 // Returns the shortest time that a rollout with these batches can take: the time if no node is

@@ -20,9 +20,9 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout (for a node that is undone: the undo) began the node's last upgrade.
-// If a batch is done again, its commands have higher attempt numbers than before, so that an
-// upgrade from the earlier try does not count.
+// Returns whether the node's last upgrade was begun by this rollout or, if the node is being
+// undone, by the undo. If a batch is done again, its commands have higher attempt numbers than
+// before, so that an upgrade from the earlier try does not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -44,7 +44,7 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the node's state according to the upgrade that this rollout began there. Returns
+// Returns the node's state according to the upgrade that this rollout began on the node. Returns
 // `pending` if the upgrade has not begun, or has neither soaked nor ended yet.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};

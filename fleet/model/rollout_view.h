@@ -65,7 +65,7 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// How many times an order is given to a node at most. The order is repeated if its outcome is
+// How many times the same order is given to a node at most. An order is repeated if its outcome is
 // unknown.
 inline constexpr std::int64_t attempts_max = 3;
 

@@ -17,8 +17,9 @@
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout
 //     watch.COMPONENT.every    10m
-//     watch.COMPONENT.target   *                  for its rollouts; there are also batches, batch,
-//                                                 canary, soak, pause, max-failed
+//     watch.COMPONENT.target   *                  the target of the component's rollouts; batches,
+//                                                 batch, canary, soak, pause and max-failed can be
+//                                                 set in the same way
 #pragma once
 
 #include <cstdint>

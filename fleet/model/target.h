@@ -53,7 +53,7 @@ struct Target {
 // the fault is, and what is expected there.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
-// A node that a target may select.
+// A node that the target (an expression for nodes) may select.
 struct TargetNode {
   std::string id = {};
   NodeInfo info = {};

@@ -76,8 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns the moment in that year at which the offset changes. The result is a local time by the
-// offset before the change, written as the seconds since 1970 that it would be in UTC.
+// Returns when the offset changes in that year: the local time by the offset before the change, in
+// seconds since 1970 as if that local time were UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;

@@ -65,10 +65,9 @@ class TimeZone {
   // Returns how many seconds local time is ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // Returns the moment at which clocks show `local`. The parameter is a local time, written as the
-  // seconds since 1970 that it would be in UTC. If clocks show this time twice, returns the first
-  // moment. If clocks are put forward and skip this time, returns the moment at which they would
-  // show it without that change.
+  // Returns the moment at which clocks show `local`, a local time in seconds since 1970 as if it
+  // were UTC. If clocks show this time twice, returns the first moment. If clocks are put forward
+  // and skip this time, returns the moment at which they would show it without that change.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;

@@ -142,8 +142,8 @@ using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 // key. Returns no value if there is no such reason.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
-// Returns the transaction as a string, for the log and for messages of tests: `if a@4 b@absent: put
-// c, erase d/*`.
+// Returns the transaction as a string, for the log and for messages of tests, such as `if a@4
+// b@absent: put c=1 erase d/*`. Here a@4 means that the key `a` has the revision 4.
 [[nodiscard]] std::string words(const Transaction& transaction);
 [[nodiscard]] std::string words(const Outcome& outcome);
 

@@ -1,5 +1,6 @@
-// Maintenance windows: the times at which an upgrade may begin. No other decision about an upgrade
-// depends on a wall clock. WindowView has the cell's windows, as a driver sees them.
+// Maintenance windows: the times at which an upgrade may begin. Apart from these windows, no
+// decision about an upgrade depends on a wall clock. WindowView has the cell's windows, as a driver
+// sees them.
 #pragma once
 
 #include <cstdint>

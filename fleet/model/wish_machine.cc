@@ -53,8 +53,9 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
   at_ = seen.at;
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way. Find out whether it
-  // is an attempt to reach the current wish.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. If it is not an
+  // attempt to reach the current wish, cancel it, unless the old version was already ordered to
+  // stop.
   if (!wish_ || !upgrade_.attempt.starts_with(attempts_at(*wish_)))
     return give_up("the wish has changed");
   under_way_ = wish_;

@@ -55,9 +55,9 @@ struct Wish {
 // command began that upgrade, NodeCommander reports how the upgrade ended, and WishMachine reports
 // nothing.
 struct Settled {
-  // How far the upgrader has come with the upgrade in `recorded`. `waits`: the new version starts,
-  // or waits beside the old one for a confirmation. `goes`: the old version was ordered to stop.
-  // `no`: the upgrader does not carry out that upgrade.
+  // How far the upgrader has come with the upgrade that the member `recorded` describes. `waits`:
+  // the new version starts, or waits beside the old one for a confirmation. `goes`: the old version
+  // was ordered to stop. `no`: the upgrader does not carry out that upgrade.
   enum class Upgrading { no, waits, goes };
 
   std::string version = {};
@@ -76,8 +76,8 @@ struct WishSeen {
   bool claimed = false;  // a rollout, person or command moves this node, so the wish waits
   Revision at = 1;       // the revision of the store at which both were read
 };
-// Reports which version of the component runs now. A wish, a rollout or a person may have started
-// it.
+// The event that reports which version of the component runs now. A wish, a rollout or a person may
+// have started it.
 struct RunsSeen {
   std::string version = {};
 };
@@ -89,7 +89,7 @@ struct Fetched {
 };
 struct GateReached {};
 struct StopOrdered {};
-// The upgrade has ended, and this instance is still active.
+// The event that the upgrade has ended, and that this instance is still active.
 struct AttemptEnded {
   std::string error = {};
   std::vector<Capsule> evidence = {};

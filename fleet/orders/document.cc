@@ -13,7 +13,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of records of which a document may contain more than one, each record under its name.
+// The kinds of which a document may contain several records, each under a name of its own.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
 // The members of a record that say who wrote it and when, and its format (`v`). They are not a part
@@ -158,8 +158,8 @@ Result<Transaction> whole(Creation& creation) {
     Transaction part = std::get<Transaction>(next);
     // `creation` returns transactions to be committed one after the other. Each has the condition
     // that the record of the rollout or plan is unchanged since the previous transaction wrote it.
-    // Here all of them become one transaction, so the record is not written yet, and this condition
-    // could not be met. So it is dropped.
+    // Here all these transactions become a single one. Until it is committed, the store does not
+    // have the record, so the condition could not be met, and is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

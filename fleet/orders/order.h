@@ -81,8 +81,8 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // Returns whether people may give orders about records of this kind.
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
-// Returns the keys that must be read before decide_order(). A key that ends in `/` stands for all
-// keys with this prefix.
+// Returns the keys that must be read before decide_order() is called. A key that ends in `/` stands
+// for all keys with this prefix.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
 // Decides about an order. `reading` must contain all records whose keys order_reads() returns.

@@ -1,7 +1,7 @@
 // Functions that decide about the orders of people, for each kind of record. set_record() decides
 // about the records that people set themselves; the other functions decide about commands, plans
 // and rollouts. They are in set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc;
-// orders.cc chooses among them. None does input or output.
+// orders.cc chooses among them. None of them does input or output.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace fleet {
 // ---- records that people set, such as a window: checks the record, and fills in the members that
 // the person has left out
 
-// Returns the keys that must be read before set_record(). For a desired version, these are the keys
-// of the release and of the nodes.
+// Returns the keys that must be read before set_record() is called. For a desired version, these
+// are the keys of the release and of the nodes.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);
 
 struct RecordSet {

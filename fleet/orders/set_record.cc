@@ -28,8 +28,8 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Parses the record that a person has written. Unknown members that the existing record has, too,
-// with the same value, are returned in `kept`: a newer program may have written them. Any other
+// Parses the record that a person has written. Unknown members are returned in `kept` if they have
+// the same values in the existing record: a newer program may have written them there. Any other
 // unknown member is a person's mistake, and is refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {

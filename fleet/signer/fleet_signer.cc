@@ -22,7 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds pause_time{500};
 // The time between two searches for expired requests and tokens, which are then erased.
 constexpr std::chrono::minutes sweep_time{1};
-// How long this process waits before its exit until the store has erased the process's record.
+// When this process is about to exit, it waits at most this long until the store has erased the
+// process's record.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {

@@ -18,13 +18,14 @@ class Endpoints {
   using Milliseconds = std::chrono::milliseconds;
 
   // After the loss of a connection that has worked, the client waits for a random time before it
-  // opens the next connection. This is the first limit of that time, but no limit is longer than
-  // `longest_pause` or `longest_pause_of_many`. If connections are lost soon after each other, the
-  // limit doubles each time.
+  // opens the next connection. The limit of that time is `first_pause` at first, and doubles each
+  // time if connections are lost soon after each other. But it is never longer than `longest_pause`
+  // or, for programs that run on many machines, `longest_pause_of_many`.
   static constexpr Milliseconds first_pause{2'000};
-  // The largest limit of that random time. Programs that run on many machines (`is_one_of_many`)
-  // have the longer limit `longest_pause_of_many`: if the machines of the store's three members are
-  // slow, they need some minutes for the TLS handshakes of 10,000 nodes.
+  // The largest limit of the random time before the next connection is opened. Programs that run on
+  // many machines (`is_one_of_many`) have the longer limit `longest_pause_of_many`: if the machines
+  // of the store's three members are slow, they need some minutes for the TLS handshakes of 10,000
+  // nodes.
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
   // The time limits double with each connection that the client has left: see stretched(). Each
@@ -59,8 +60,8 @@ class Endpoints {
   // Returns whether this client has received anything over its current connection.
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
-  // Returns the time limit that a client uses instead of `limit`. It doubles with each connection
-  // that the client has left, up to `longest_wait`. The reason is that each new connection costs a
+  // stretched() returns the time limit that a client uses instead of `limit`. It doubles with each
+  // connection that the client has left, up to `longest_wait`, since each new connection costs a
   // member a TLS handshake, and the client then reads all its records again. If clients kept
   // leaving members that are only slow, the members would stay overloaded for ever.
   static constexpr Milliseconds longest_wait{60'000};

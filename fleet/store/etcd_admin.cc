@@ -9,9 +9,9 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages. If a step fails with a message that contains its part, the step
-// counts as done: the user, role or permission to be added exists already, or the user or role to
-// be removed does not exist.
+// Parts of etcd's error messages. A step that adds a user, role or permission counts as done if
+// etcd answers that it exists `already`. A step that removes a user or role counts as done if etcd
+// answers that it is `not found`.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 

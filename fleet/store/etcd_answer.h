@@ -1,5 +1,5 @@
 // Decides what the failure of a call to etcd means: whether a repeated call may succeed, and
-// whether the failed call may have written something. Recognises failures by their gRPC status and
+// whether the failed call may have written something. Recognizes failures by their gRPC status and
 // by etcd's error messages. Does no input or output.
 #pragma once
 

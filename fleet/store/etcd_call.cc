@@ -8,14 +8,14 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a request is sent again to a member that could not serve it. The pause
-// is longer for programs that run on many machines, and after the client has left connections: see
-// Endpoints::stretched(). Otherwise the repeated requests of all clients would keep members without
-// a leader so busy that they could not elect a leader.
+// The longest pause before a request is sent again to a member that could not serve it.
+// Endpoints::stretched() makes this limit larger for programs that run on many machines, and after
+// the client has left connections. Otherwise the repeated requests of all clients would keep
+// members without a leader so busy that they could not elect a leader.
 constexpr Milliseconds pause_max{1'000};
-// How long after its time limit this code ends a call. Usually libcurl has ended the call by then,
-// with a better error message. But libcurl does not end a call that waits for a connection that
-// another call is still opening.
+// This class ends a call itself, this long after the call's time limit. Usually libcurl has ended
+// the call by then, with a better error message. But libcurl does not end a call that waits for a
+// connection that another call is still opening.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
@@ -66,8 +66,9 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// Repeats the request over the new connection. Does not repeat a write that the old member may have
-// received: the answer to that write may still come.
+// Leaves the old connection, since the client has changed to a new one, and sends the request again
+// over the new connection. Does not send a write again that the old member may have received: the
+// answer to that write may still come.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

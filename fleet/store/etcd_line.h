@@ -74,12 +74,12 @@ class EtcdLine {
   void heard(std::uint64_t connection);
   // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Records that the member of the store has answered that it cannot serve requests now, or that it
-  // has ended a call without an answer.
+  // Records that the member of the store cannot serve requests now: it has said so, or it has ended
+  // a call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // Records that the connection has ended. `is_slow`: see Endpoints::broke().
+  // Records that the connection has ended. Endpoints::broke() explains `is_slow`.
   void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
   // Records that a call got no answer in time. `since` is the time at which the call began. This
   // report is ignored while the connection is still being opened, since the member may not have

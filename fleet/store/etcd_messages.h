@@ -60,7 +60,7 @@ struct WatchAnswer {
 [[nodiscard]] std::optional<std::vector<StoreMember>> members(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// Returns a request to make a user without a password. The store recognises such a user only by the
+// Returns a request to make a user without a password. The store recognizes such a user only by the
 // name in a certificate.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);

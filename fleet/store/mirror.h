@@ -16,8 +16,8 @@
 namespace fleet {
 
 // Reads all records with these keys, and then watches their changes from the revision of that
-// reading on. Whenever the watch ends, reads all these records again. Does not keep a copy of the
-// records, as Mirror does.
+// reading on. Whenever the watch ends, reads all these records again. Unlike the class Mirror,
+// keeps no copy of the records.
 class Following {
  public:
   // Each of these functions may destroy the Following object that calls it.

@@ -1,9 +1,9 @@
 # Functions that the bash completions of the upgrader's programs share. Each completion sources this
 # file, which is in the same directory. The functions need only bash. If bash-completion is loaded,
-# they let it complete the arguments of AGENT and of other commands.
+# the functions use it to complete the arguments of AGENT and of other commands.
 
-# Prints the completions of a duration. If $1 begins with a number, these are the number with each
-# unit. Otherwise they are some common durations.
+# Prints the completions of a duration. If $1 begins with a number, the completions are that number
+# with each of the units. Otherwise they are some common durations.
 _upgrader_durations() {
   local number=${1%%[!0-9]*}
   if [[ $number ]]; then

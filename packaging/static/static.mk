@@ -3,7 +3,7 @@
 # upgrader, notify-watchdog and a hello-agent, each as one small file that needs no library.
 # Everything comes from Debian's packages: musl and libuv are compiled from their source packages,
 # and the headers of libstdc++ are used with a run-time library of our own (run_time.cc). The build
-# with glibc stays the reference.
+# with glibc remains the reference build.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)
@@ -58,14 +58,14 @@ static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-thr
   $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
-# The layout for the processors that packaging/static/layout.ld supports. Programs for other
-# processors have sections that this file does not know, so they use the linker's own layout, which
+# The layout for the processors that packaging/static/layout.ld supports. Programs for all other
+# processors have sections that layout.ld does not name, so they use the linker's own layout, which
 # makes them some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr turns off warnings about a symbol that two objects declare with different types. They
-# would come if run_time.cc defined symbols of the compiler, such as those of type tables, with
-# other types. It defines none at present.
+# -Wno-odr turns off warnings about a symbol that two objects declare with different types. At
+# present no symbol causes such a warning. One would come if run_time.cc defined a symbol of the
+# compiler, such as that of a type table, with a type of its own.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -157,7 +157,7 @@ $(static)/include: $(static_libuv)/fetched
 # The specs with which packaging/static/tools runs the compiler: they say which start code and
 # libraries gcc links. A script of musl makes the specs, for programs that may use exceptions and
 # are not relocated. On ARM, the compiler's library calls raise() of the C library. So the linker
-# searches both libraries until nothing is missing.
+# searches both libraries repeatedly, until no symbol is missing.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
@@ -165,9 +165,9 @@ $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
 # The same specs with two changes. The start code is that of a program that has no loader and
-# relocates itself, which the wrapper does not support. The code that gcc adds to each program for
-# exceptions and transactional memory is left out. All objects depend on this file, and so on the
-# flags in it.
+# relocates itself; musl's script makes no specs for such programs. The code that gcc adds to each
+# program for exceptions and transactional memory is left out. All objects depend on this file, and
+# so on the flags in it.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
@@ -253,8 +253,8 @@ else
 # The agents of the tests are scripts. The kernel runs them by this machine's own shell, but the
 # emulated upgrader first checks that the shell is a program for the emulated processor. So in the
 # emulator's file system, /bin/sh is a link to a program for that processor (the upgrader itself),
-# which passes this check. The two programs that play_static_hello gets are scripts as well: each
-# starts the emulator with the real program.
+# which passes this check. The last command below, play_static_hello, gets two scripts as well: one
+# starts the emulator with the upgrader, the other with the hello-agent.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

@@ -5,7 +5,7 @@
 //
 // DIRECTORY must be empty; all files are written there. Prints a row of a Markdown table for each
 // bar, and exits with 1 if a bar is not met. A figure is the worst of three runs, unless its row
-// names another number of runs. Compared programs run in turn.
+// names another number of runs. Programs that are compared run alternately.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -22,9 +22,9 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// Each gap is measured in ten runs, and may exceed its limit in one of these runs. The limit is
-// only some twenty microseconds above the minimal program's gap, and other work of the machine may
-// take more time.
+// Each gap (the time without a working agent at a hand-over) is measured in ten runs, and may
+// exceed its limit in one of these runs. The limit is only some twenty microseconds above the gap
+// of the minimal program (minimal.c), and other work of the machine may take more time.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
 // In each run, the upgrader and the minimal program (minimal.c) are measured one after the other
@@ -101,9 +101,9 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Returns the ratio of two times: how long an agent's start takes under our program, and under the
-// other one. Each time includes the time of the agent's own exec. So the text also shows how long a
-// direct exec takes, without any program above the agent.
+// Returns the ratio of two times: how long an agent's start takes under the contender `ours`, and
+// under the contender `other`. Each time includes the agent's own exec. So the text also shows how
+// long a direct exec of the agent takes.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

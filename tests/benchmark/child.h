@@ -1,5 +1,5 @@
 // Runs a measured program in a child process, with more environment variables, and with its output
-// appended to a file. Also has waits with a time limit.
+// appended to a file. Also has functions that wait with a time limit.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ void wait_until(const std::function<bool()>& condition, const std::string& what)
 // Returns the path of `program` in PATH, or nothing if it is not installed.
 [[nodiscard]] std::optional<std::string> find_installed(const std::string& program);
 
-// Returns the time of CLOCK_MONOTONIC, which is the agents' clock.
+// Returns the time of CLOCK_MONOTONIC, the clock that the agents use, too.
 [[nodiscard]] std::int64_t now_ns();
 
 struct Command {

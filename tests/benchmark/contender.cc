@@ -31,7 +31,7 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
 
 // The number of the descriptor on which the agent notifies s6 that it works now. Without this
 // notification, s6 pauses for a second before each restart, even if the agent has worked for a long
-// time, so its hand-overs would look too slow.
+// time, so the hand-overs under s6 would look too slow.
 constexpr char ready_descriptor[] = "3";
 
 // Makes a service directory for runit or s6. The program `run` in this directory is the agent
@@ -68,8 +68,8 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
   if (task.fail_ms > 0) {
     command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
   }
-  // Makes the last agent stay alive if the task demands it, and always under runit and s6: if the
-  // agent exited, their supervisors would start it again and again.
+  // Makes the last agent stay alive if the task demands it. Under runit and s6, always does so: if
+  // the agent exited, these programs would start it again and again.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
     command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));

@@ -46,8 +46,8 @@ struct Contender {
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
-// The next two functions return programs that are installed on this machine: the first one tini and
-// the static tini, the second one the supervisors of runit and s6.
+// Returns tini and the static tini, if they are installed on this machine. installed_supervisors()
+// does the same for the supervisors of runit and s6.
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
@@ -63,8 +63,8 @@ struct Task {
 
 using Milliseconds = double;
 
-// The file in which agents record their times. The file is mapped into memory. Also computes
-// figures from these times.
+// The file in which agents record their times. The file is mapped into memory. This class also
+// computes figures from these times.
 class StampFile {
  public:
   // Creates a new stamp file at `path`. If that fails, exits with a failure.
@@ -103,7 +103,7 @@ class Run {
 
   // Waits until the last agent works.
   void wait_for_last_agent();
-  // Waits until the run has made all its hand-overs. Ends the contender then if it is a service
+  // Waits until the run has made all its hand-overs. Then ends the contender if it is a service
   // supervisor, or if the last agent is to stay. Otherwise waits until the contender exits by
   // itself with status 0.
   void finish();

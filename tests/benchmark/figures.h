@@ -6,7 +6,7 @@
 
 namespace benchmark {
 
-// Returns the value below which `percent` per cent of `values` lie. `values` must not be empty.
+// Returns the value below which `percent` percent of `values` lie. `values` must not be empty.
 [[nodiscard]] double percentile(std::vector<double> values, double percent);
 [[nodiscard]] double median(std::vector<double> values);
 

@@ -39,8 +39,8 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
 }
 
 // Measures pairs of runs: one run under the upgrader, and one run under the minimal program. The
-// two programs swap their order from pair to pair, so that neither always has the machine's better
-// moments.
+// two programs swap their order from pair to pair, so that neither program is always measured
+// first.
 HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
                    int pairs) {
   const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};

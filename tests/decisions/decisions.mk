@@ -14,8 +14,8 @@ explore:
 	  WHOLE=1 $$test '~[.],[walk]' >$$test.out || { cat $$test.out; status=1; }; \
 	  grep -E '^(report|result|canary): ' $$test.out; done; exit $$status
 
-# make model: checks a model of upgrader, agents, lock and init with the model checker spin. `make
-# check` only compares the names of the model's phases with the supervisor's.
+# make model: checks a model of the upgrader, its agents, its lock and init with the model checker
+# spin. `make check` only compares the names of the model's phases with the supervisor's.
 
 model_packages = spin gcc
 
@@ -28,10 +28,10 @@ model:
 
 unit_tests += $(BUILD)/tests/decisions/model/phase_names_test
 
-# The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. The names
-# are those of the symbols in object files. Functions with file offsets have symbols that end in 64,
-# on 64-bit machines, too. If _FORTIFY_SOURCE is set, the compiler may call `__open64_2` and
-# `__realpath_chk` instead of open() and realpath().
+# The system calls and functions that the tests tests/decisions/unit/failing_*_test can make fail:
+# see failing_calls.h. Each name is the name of a symbol in object files. The symbols of functions
+# with file offsets end in 64, even on 64-bit machines. If _FORTIFY_SOURCE is set, the compiler may
+# call `__open64_2` and `__realpath_chk` instead of open() and realpath().
 
 failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 fdatasync flock fstat64 \
   fstatat64 fstatfs64 fsync ftruncate64 getcwd getppid getrlimit64 ioctl kill lstat64 mkfifoat \

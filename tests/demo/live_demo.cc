@@ -29,7 +29,7 @@ namespace {
 // active.
 class Narrator {
  public:
-  // `output` is the file into which the agents copy. Colours are used only on a terminal.
+  // `output` is the file into which the agents copy. Colors are used only on a terminal.
   explicit Narrator(std::string output);
 
   // Prints an action of the person who runs the demo.
@@ -193,8 +193,8 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Has no late lines written after a rotation, and lets the agents wait for none. So only
-      // upgrades cause pauses in the copying.
+      // Makes a stage whose writer writes no lines to the old file after a rotation, and whose
+      // agents do not wait for such lines. So only upgrades cause pauses in the copying.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

@@ -21,8 +21,9 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// One of this number of lines is written in two halves, so that an agent may find only half a line.
-// The number is a prime, so that such lines have a different position in each rotated file.
+// A line whose number is a multiple of this is written in two halves, so that an agent may find
+// only half a line. This number is a prime, so that such lines have a different position in each
+// rotated file.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {

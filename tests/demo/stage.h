@@ -17,9 +17,9 @@
 
 namespace demo {
 
-// A process that writes a log. It appends lines at a fixed rate, some of them in two writes, and
-// rotates the log by renaming files. After a rotation, some lines may still go to the old file. A
-// program does so if its threads switch to the new file one after the other.
+// The settings of a process that writes a log. The process appends lines at a fixed rate, some of
+// them in two writes, and rotates the log by renaming files. After a rotation, some lines may still
+// go to the old file, as in a program whose threads switch to the new file one after the other.
 struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;

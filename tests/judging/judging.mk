@@ -39,8 +39,8 @@ seeded-here: $(seeded_programs)
 	  tests/judging/verify/seeded
 
 # make verify: runs every layer of verification one after the other, and writes the table of
-# results. `make verify STEPS="..."` runs only these steps. LONG=1 compares the results with the
-# full bars, and also runs the longest steps.
+# results. `make verify STEPS="..."` runs only these steps. LONG=1 also runs the longest steps, and
+# demands the full bars (values that the results must reach).
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)

@@ -44,7 +44,7 @@ class Bench {
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
-  // Leads a new bench to this phase by as few events as possible. If the phase belongs to an
+  // Leads a new bench to this phase with as few events as possible. If the phase belongs to an
   // upgrade, the upgrade's id is u1.
   void reach(Phase phase);
   // Leads a new bench to the trial of the upgrade u1 with a warm fallback: agent 2 is on trial, and
@@ -102,7 +102,7 @@ class Bench {
 
 // Returns the types of the messages to an agent, in their order.
 [[nodiscard]] std::vector<std::string> messages_to(const Actions& actions, Generation generation);
-// Returns the first message of this type to that agent.
+// Returns the first message of this type to the agent of this generation.
 template <class Message>
 [[nodiscard]] std::optional<Message> message_to(const Actions& actions, Generation generation) {
   for (const Action& action : actions) {

@@ -1,6 +1,7 @@
 # Runs tests in shell and counts them. A test sources this file from the top of the tree. `check`
 # runs a command under a name, and `counted` prints `N passed, N failed` at the end. `$scratch` is a
-# directory that is removed at the end; a script with a trap of its own must remove it in that trap.
+# directory that is removed at the end; a script with a trap of its own must remove `$scratch` in
+# that trap.
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT

@@ -13,8 +13,8 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event as text for people, such as "2 ready"
   Event event;
-  // The agent's exit, which must be reported next. Set only if this event is a message that is read
-  // only after the agent has exited (one of its last words).
+  // The agent's exit, which must be reported next. Set only if this event is a message that the
+  // agent wrote before it exited, and that is read only after its exit.
   std::optional<Event> then = std::nullopt;
 };
 
@@ -30,8 +30,8 @@ struct NamedEvent {
 // possible, except the ordinary start.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// Returns every possible outcome of the order whose outcome the supervisor awaits, such as the
-// success or the failure of a start. If it awaits none, returns an empty list.
+// Returns every possible outcome for which the supervisor may wait now, such as the success or the
+// failure of a start. If the supervisor waits for no outcome, returns an empty list.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -208,8 +208,8 @@ class Player {
     bench_ = Bench(policy_);
   }
 
-  // Executes a line such as "next check fails ENOENT" or "next way back is gone". Such a line
-  // determines the outcome of the next order of this kind.
+  // Executes a line that determines the outcome of the next order of one kind. For example, after
+  // the line "next check fails ENOENT", the next check of a program fails with ENOENT.
   void prepare(const Words& words) {
     const std::string deed = rest_of(words, 1);
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);

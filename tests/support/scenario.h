@@ -13,7 +13,8 @@ namespace upgrader::test {
 struct ScenarioOutcome {
   std::string text;   // the scenario, with the answers that the supervisor gives now
   std::string phase;  // the supervisor's phase at the end
-  // The active agent's generation at the end, "-" if there is none, or "exit N".
+  // The active agent's generation at the end, "-" if no agent is active, or "exit N" if the
+  // upgrader has exited with status N.
   std::string active;
   // How the last upgrade ended, and which agent was told of this ending.
   std::string told;

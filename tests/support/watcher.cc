@@ -16,8 +16,8 @@ Generation Watcher::active() const {
   return 0;
 }
 
-// Returns true if an agent other than `generation` is active, or has an `activate` that has been
-// sent and is not fully written.
+// Returns true if an agent other than `generation` is active, or has been sent an `activate` that
+// is not fully written yet.
 bool Watcher::is_anothers(Generation generation) const {
   return std::any_of(alive_.begin(), alive_.end(), [generation](const auto& entry) {
     return entry.first != generation && (entry.second.promised || entry.second.activated);

@@ -29,8 +29,8 @@ class Watcher {
   // exited.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, and no
-  // other deadlines. If `generation` is 0, no deadline has passed.
+  // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, but no
+  // deadlines of other agents. If `generation` is 0, no deadline has passed.
   void let_time_pass(Generation generation);
 
   // Replaces the number of every generation that the watcher knows by a new number from `ranks`.

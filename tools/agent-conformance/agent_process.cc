@@ -93,8 +93,8 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// Opens the writing end of the agent's output a second time, without blocking, so that clog() can
-// fill the pipe. The agent's own descriptor still blocks when the pipe is full.
+// Opens the writing end of the agent's output pipe a second time, in non-blocking mode, so that
+// clog() can fill the pipe. The agent's own descriptor still blocks when the pipe is full.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
@@ -175,9 +175,9 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes as many of the waiting bytes as the pipe has room for. A timer calls this function every
-// millisecond until all bytes are written. If InputTaken must be reported (tells_taken_), the timer
-// runs until the agent has read all bytes.
+// Writes as many of the waiting bytes to the agent's input pipe as the pipe has room for. A timer
+// calls this function every millisecond until all bytes are written. If tells_taken_ is true, the
+// timer runs until the agent has also read all bytes. The event InputTaken then reports this.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
@@ -194,7 +194,8 @@ void AgentProcess::pump() {
   if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
 }
 
-// Writes the next part of the waiting bytes. Returns false if no more can be written now.
+// Writes the next part of the bytes that wait to be written to the agent's input. Returns false if
+// no more can be written now.
 bool AgentProcess::write_some() {
   Chunk& chunk = unwritten_.front();
   if (!input_) {
@@ -263,7 +264,7 @@ void AgentProcess::read_trace() {
   say(TraceEnded{});
 }
 
-// Reports the agent's exit, after the last lines that the agent has written.
+// Reports the lines that the agent has written before its exit, and then the exit.
 void AgentProcess::on_exit(std::int64_t status, int signal) {
   has_exited_ = true;
   read_errors();

@@ -1,7 +1,8 @@
 // One running agent: its process, its three pipes, and the bytes that are still to be written to
 // its input. The class AgentProcess reports each observation as an event, and makes no decisions.
-// Other functions of this file prepare the start of an agent, and read from /proc which pipes and
-// locks the agent's processes have open, and at which addresses they listen.
+// The functions at the end of this file prepare the start of an agent. They also read facts about
+// the agent's processes from /proc: their open pipes and locks, and the addresses at which they
+// listen.
 #pragma once
 
 #include <sys/types.h>
@@ -24,8 +25,8 @@ namespace conformance {
 
 // ---- reading an agent's output, at most a certain number of bytes in one turn of the event loop
 
-// The most reads from a descriptor in one turn of the event loop, enough for a full pipe. If an
-// agent writes more than this at a time, the rest is read in the loop's next turn, so that other
+// The most reads from a descriptor in one turn of the event loop, enough to empty a full pipe. If
+// an agent writes more than this at a time, the rest is read in the loop's next turn, so that other
 // work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
@@ -55,8 +56,8 @@ class LineCutter {
     }
   }
 
-  // Ends the stream. If the last line has no newline, passes it to `take`, marked with
-  // Line::End::output.
+  // Ends the stream. If the last line has no newline, passes it to `take`. The value
+  // Line::End::output then says that the end of the agent's output has ended this line.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
   }
@@ -153,9 +154,9 @@ class AgentProcess {
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
 // Returns the environment for an agent: the environment of this program, but without the variables
-// that init or an upgrader has set for this program only. Unless `alone` is true, adds the
-// variables that an upgrader would set for its agent. `lock` is the number of the lock's
-// descriptor, or -1.
+// that init or an upgrader has set for this program only. If `alone` is true, the agent is to run
+// without an upgrader. Otherwise adds the variables that an upgrader would set for its agent.
+// `lock` is the descriptor of the upgrader's lock, or -1 if there is no lock.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the strings, followed by a null pointer, as execve(2) needs them.

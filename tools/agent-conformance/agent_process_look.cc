@@ -94,7 +94,7 @@ std::vector<Stat> all_processes() {
   return found;
 }
 
-// Returns the process `pid`, followed by the processes in its session and its descendants.
+// Returns the process `pid`, followed by the other processes in its session and by its descendants.
 std::vector<Stat> family_of(int pid) {
   const std::vector<Stat> all = all_processes();
   std::vector<Stat> family;
@@ -116,7 +116,8 @@ std::vector<Stat> family_of(int pid) {
 
 using Addresses = std::map<ino_t, std::string>;  // the inode of a listening socket, and its address
 
-// Parses lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
+// Adds the listening sockets in a file such as /proc/net/tcp. In its lines, 0A means that the
+// socket listens: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
 void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {
   constexpr std::size_t inode_field = 9;
   constexpr const char* listens = "0A";
@@ -130,7 +131,8 @@ void add_internet(const std::string& path, const std::string& name, Addresses& a
   }
 }
 
-// Parses lines of /proc/net/unix: `0000: 00000002 00000000 00010000 0001 01 INODE PATH`.
+// Adds the listening sockets in /proc/net/unix. In its lines, 00010000 means that the socket
+// listens: `0000: 00000002 00000000 00010000 0001 01 INODE PATH`.
 void add_unix(const std::string& path, Addresses& addresses) {
   constexpr unsigned long accepts = 0x10000;
   std::istringstream lines(contents(path));
@@ -202,8 +204,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // kill(2) with signal 0 shows whether the process group still has a process. Usually it has none,
-  // and then the processes of the machine need not be read.
+  // kill(2) with signal 0 shows whether the process group still has a process. Usually it has none.
+  // In that case, do not read all processes of the machine from /proc.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

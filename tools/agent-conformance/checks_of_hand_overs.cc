@@ -187,10 +187,11 @@ Check fallback_at_boot() {
           "boot.",
       .expected = "The agent says ready, takes the work, and works on.",
       .quotes = {{"ROLES",
-                  "A fallback at the upgrader's own start, whose failure has the id "
-                  "\u2018boot\u2019, is on trial, as a candidate is."},
+                  "Second, a fallback that is started at the upgrader's own start, because the "
+                  "version that should have run first has failed, is on trial, as a candidate is; "
+                  "its failure has the id \u2018boot\u2019."},
                  {"ROLES",
-                  "After its trial, this fallback is sent committed with the id "
+                  "After its trial, the fallback is sent committed with the id "
                   "\u2018boot\u2019."}},
       .needs = {"fallback", "committed", "in-turn"},
       .script = [](const Terms& terms) -> Script {

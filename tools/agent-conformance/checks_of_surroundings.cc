@@ -38,9 +38,8 @@ bool holds_output(const Facts& facts, int pid) {
 }
 
 // Finds a child of the agent that holds the agent's output pipe. The agent's processes are looked
-// at several times. A child is found only if it holds the pipe in all looks from the second on. The
-// first look is ignored: on a busy machine a child may still be starting then, and only a sleeping
-// child counts as holding the pipe.
+// at several times. The first look is ignored, because on a busy machine a child may still be
+// starting at that time. A child is found only if it sleeps and holds the pipe in each later look.
 Judgement judge_children_pipes(const Lives& lives, Time) {
   const auto& seen = lives[0].looks;
   for (const ProcessFacts& process : seen.back().processes) {

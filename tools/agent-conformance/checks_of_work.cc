@@ -1,6 +1,6 @@
-// Checks the behavior of an active agent. One part is the time in which the agent works, from its
-// activation until a `stop` or SIGTERM. The other part is the stop itself, in every state in which
-// `stop` may be sent.
+// Checks the behavior of an active agent. Some checks are about the time in which the agent works,
+// from its activation until a `stop` or SIGTERM. The other checks are about the stop itself, in
+// every state of the agent in which an upgrader may send `stop`.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"

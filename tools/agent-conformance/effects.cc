@@ -24,8 +24,8 @@ std::string_view call_of(std::string_view line) {
   return start == std::string_view::npos ? std::string_view{} : line.substr(start);
 }
 
-// Returns true if the system call binds a socket to an address that other programs can know: a
-// path, or a port that the agent has chosen itself.
+// Returns true if the system call binds a socket to an address that other programs can know
+// beforehand: a path, or a port other than 0. For port 0, the kernel chooses a port.
 bool binds(std::string_view call) {
   if (!call.starts_with("bind(")) return false;
   if (has(call, "AF_UNIX")) return has(call, "sun_path=");

@@ -17,8 +17,9 @@ namespace conformance {
 
 namespace {
 
-// When a check is repeated, its times are multiplied by this factor. A check that depends on time
-// is repeated if it finds a fault, because a loaded machine may have caused the fault.
+// When a check is repeated, the stop timeout and the time for which the agent is watched are
+// multiplied by this factor. A check that depends on time is repeated if it finds a fault, because
+// a loaded machine may have caused the fault.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {

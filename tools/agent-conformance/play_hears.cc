@@ -13,8 +13,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// How soon an agent that has closed its output must exit. An exit closes the output, too, so a
-// closed output is a fault only if the agent lives on.
+// The time in which an agent that has closed its output must exit. A closed output is a fault only
+// if the agent still runs after this time, because an exit closes the output, too.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace

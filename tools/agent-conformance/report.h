@@ -19,7 +19,8 @@ struct Result {
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
   Fault fault;  // what is wrong, if the verdict is `failed` or `advised`
-  // if the verdict is `not_judged`: the name of a check in Check::needs that has not passed
+  // the name of a check in Check::needs that has not passed; set only if the verdict is
+  // `not_judged`
   std::string_view missing;
   std::vector<std::string> notes;
   Transcript transcript;
@@ -28,8 +29,8 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that must pass before `check`, but has not passed. Returns nothing if
-// there is no such check.
+// Returns the name of a check that must pass before `check` can be judged, but has not passed.
+// Returns nothing if all these checks have passed.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {

@@ -1,5 +1,5 @@
-// Parses and judges a line of an agent. RapidJSON checks the syntax of JSON. The sections LINES and
-// MESSAGES FROM AN AGENT of agent-protocol(7) have the other rules.
+// Parses and judges a line of an agent. RapidJSON checks that the line is valid JSON. This file
+// checks the rules in the sections LINES and MESSAGES FROM AN AGENT of agent-protocol(7).
 #include "tools/agent-conformance/said.h"
 
 #include <rapidjson/document.h>
@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// Copies the members that the checks use from a valid message to `said`.
+// Copies members of a valid message to `said`, but only those members that the checks use.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

@@ -27,8 +27,8 @@ struct Terms {
   // the longest time until the agent says `ready`, from its start or from the `welcome`
   Duration start_timeout{std::chrono::seconds{30}};
   Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
-  // the longest time until the agent exits after it has sent `stopped`, has got a signal, or its
-  // input has ended
+  // the longest time until the agent exits, counted from its `stopped`, from a signal, or from the
+  // end of its input
   Duration exit_grace{std::chrono::seconds{30}};
   Duration watch{300};  // how long to watch an agent that must do nothing
   bool has_strace = false;
@@ -38,8 +38,9 @@ struct Terms {
 // so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
-  // True for a fallback that the upgrader starts at its own start. Unlike other fallbacks, it is
-  // on trial when it is active, and is committed by the id `boot`.
+  // True for a fallback that the upgrader starts at its own start, because the version that should
+  // have run first has failed. Unlike any other fallback, it is on trial when it is active. The
+  // message `committed` to it has the id `boot`.
   bool is_boot_fallback = false;
   int generation = 0;
 
@@ -103,8 +104,8 @@ using Lives = std::vector<Life>;
 
 struct Fault {
   std::string came{};  // the wrong behavior of the agent, in words
-  // the sentence of the page that the agent has violated; if absent, the first of the check's
-  // `quotes`
+  // the sentence of agent-protocol(7) that the agent has violated; if absent, it is the first of
+  // the check's `quotes`
   std::optional<Quote> quote{};
 };
 
@@ -148,7 +149,7 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// The judgement of a check on all events so far.
+// The judgement of a check on everything that was observed so far.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
@@ -188,11 +189,11 @@ struct Check {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// Makes the step that starts a first agent. When the agent has sent `hello`, it is sent `welcome`,
-// unless `welcome` is empty.
+// Makes the step that starts a first agent, which has no previous agent. When the agent has sent
+// `hello`, it is sent the message `welcome`, unless `welcome` is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Makes the step that starts a candidate. Its `welcome` says that it is generation `generation`:
-// the upgrader counts its agents from 1.
+// Makes the step that starts a candidate. The `welcome` to the candidate contains `generation`,
+// which is the candidate's number: an upgrader numbers its agents from 1.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -209,7 +210,7 @@ struct Check {
 
 // The next three functions make scripts for a first agent. At the end of held(), the agent is
 // ready, but not activated yet. At the end of active(), the agent is active. stopped_for_upgrade()
-// is for an agent that is active before the script begins: the agent stops for an upgrade.
+// makes the script in which an agent that is active already stops for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);

@@ -20,7 +20,7 @@ struct ProcessFacts {
   bool sleeps = false;        // the process neither runs nor waits for a processor
   bool has_executed = false;  // the process has called exec since its fork
   bool has_output = false;    // the process has the pipe for the agent's messages open
-  // True if the process has variables AGENT_PROTOCOL... in its environment.
+  // True if the environment of the process has a variable whose name begins with AGENT_PROTOCOL.
   bool has_variables = false;
   bool has_lock = false;             // the process has the upgrader's lock open
   bool lock_on_exec = false;         // programs that the process executes inherit the lock, too

@@ -54,8 +54,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// Delivers the waiting events, one at a time. An event that occurs while orders are carried out is
-// delivered after all of these orders.
+// Delivers the waiting events, one at a time. The orders that follow from an event are all carried
+// out before the next event is delivered.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -155,8 +155,8 @@ void Stage::end_all(bool patience) {
   kill_what_is_left();
 }
 
-// Kills the processes that an agent has left behind, so that they do not disturb the next check.
-// First gives these processes some time to exit by themselves.
+// Kills the processes that the agents have left behind, so that these processes do not disturb the
+// next check. First gives these processes some time to exit by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

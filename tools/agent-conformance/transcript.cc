@@ -10,8 +10,8 @@ namespace {
 // The most entries of a transcript. Later messages are judged, but not recorded.
 constexpr std::size_t entries_max = 400;
 
-// Returns how many bytes the character at the index `at` has. Returns 0 if the bytes there are not
-// valid UTF-8, or if the character must not be written to a terminal.
+// Returns the number of bytes of the UTF-8 character that begins at the index `at`. Returns 0 if
+// the bytes there are not valid UTF-8, or if the character must not be written to a terminal.
 std::size_t character(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(at);

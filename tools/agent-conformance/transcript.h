@@ -24,7 +24,8 @@ class Transcript {
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  // Returns one line for each entry, such as `0.012 1> {"type":"ready"}`.
+  // Returns one line for each entry. For example, `0.012 1> {"type":"ready"}` means that after 12
+  // ms the first agent has sent `ready`; `1<` is a message to this agent.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

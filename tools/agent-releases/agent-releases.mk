@@ -26,8 +26,8 @@ releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follo
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# libagent-releases contains its own copy of the JSON parser. The shared libagent-protocol contains
-# a copy of its own. A program can nevertheless link both libraries.
+# libagent-releases contains a copy of the JSON parser. The shared libagent-protocol contains a
+# copy, too, but does not export it. So a program can link both libraries.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -59,8 +59,9 @@ $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/togeth
 # present, desired, running and failed releases. Without compiler optimization, this would take half
 # a minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
-# All these tests are linked into one program, the wing. One of them, replay_test, passes the inputs
-# of the fuzzer's corpus to the tested code, but needs no fuzzer.
+# All tests of agent-releases named *_test.cc are linked into one program, the wing. One of these
+# tests, replay_test, passes the inputs of the fuzzer's corpus to the tested code, but needs no
+# fuzzer.
 $(call wing,together/releases/wing,$(releases_files))
 $(BUILD)/tests/together/releases/wing: $(call objects,$(releases_walk)) \
     $(call unit,tests/together/releases/wing,$(filter-out $(releases_walk),$(releases_files)) \
@@ -88,7 +89,7 @@ releases_built := $(releases_program) $(releases_test_programs)
 
 .PHONY: crash-releases bench-releases endurance-releases check-projects
 # check-projects packs projects of Node.js and Python with the real npm and pip, which takes half a
-# minute of processor time. NETWORK=1 also packs a package of npm's registry.
+# minute of processor time. With NETWORK=1, it also packs a package of npm's registry.
 check-projects:
 	@tests/need-packages $(releases_packages) nodejs $(npm_package) python3-pip
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
@@ -119,7 +120,7 @@ endurance-releases:
 
 # fuzz-releases runs libFuzzer, built by clang, on all code that parses bytes from untrusted
 # sources. SECONDS=N is the time for each kind of input. `make keep-fuzzed-releases` adds the inputs
-# that were found to tests/together/releases/inputs.txt.
+# that libFuzzer has found to tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/self_test.cc, \
   $(releases_parts)) tests/together/releases/fuzzer.cc)

@@ -2,7 +2,8 @@
 // sick, and stopped, and which messages agentify sends to the upgrader. This file does no input or
 // output and reads no clock; a process is known only by its pid. The loop (loop.h) passes the
 // events below to the state machine, and performs the actions that step() returns. Some actions are
-// orders to the keeper (keeper.h), the parent process of the daemon.
+// orders to the keeper (keeper.h), the parent process of the daemon. agentify is held from its
+// start until the upgrader sends `activate`, and is active after that.
 //
 //   stage     the state                                ends with
 //   checking  agentify is held; the check runs         the outcome of the check: `ready` or `unfit`
@@ -47,8 +48,8 @@ struct Welcomed {
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  // true: `healthy` commits the upgrade; false: the upgrade is committed if the daemon lives to the
-  // end of the trial
+  // true if the upgrade is committed when agentify says `healthy`; false if the upgrade is
+  // committed when the daemon lives to the end of the trial
   bool commit_healthy = false;
 
   bool operator==(const Activated&) const = default;
@@ -176,8 +177,9 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-// Orders the keeper not to start the daemon any more. The keeper answers, and the answer becomes
-// the event FamilyGone. If the daemon has been started already, this order has no effect.
+// Orders the keeper, the daemon's parent process, not to start the daemon any more. The keeper
+// answers, and the answer becomes the event FamilyGone. If the daemon has been started already,
+// this order has no effect.
 struct CancelStart {
   bool operator==(const CancelStart&) const = default;
 };
@@ -269,8 +271,9 @@ struct Terms {
 
 // The time between two readiness probes, as long as the daemon is not ready.
 inline constexpr Duration ready_interval{100};
-// The exit status of agentify if it cannot exit as the daemon did: agentify itself or its check has
-// failed, a sick daemon was stopped (--health-action=exit), or it is unknown how the daemon exited.
+// The exit status of agentify if it cannot exit as the daemon did. There are three cases: agentify
+// itself or its check has failed, a sick daemon was stopped (--health-action=exit), or it is
+// unknown how the daemon exited.
 inline constexpr int exit_failed = 1;
 
 // A daemon on trial is judged shortly before the end of the trial. The time between the judgement
@@ -362,9 +365,10 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True for a first agent or a fallback, false for a candidate. If the upgrader has the feature
-  // `readiness` (readiness_), it waits for the `healthy` of a first agent or a fallback before it
-  // sends READY=1 to init. So this agent must then say `healthy` even with --vouch=no.
+  // True for a first agent, which the upgrader starts at its own start, and for a fallback; false
+  // for a candidate. If the upgrader has the feature `readiness` (readiness_), it waits for the
+  // `healthy` of a first agent or a fallback before it sends READY=1 to init. So this agent must
+  // then say `healthy` even with --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

@@ -1,6 +1,5 @@
-// The part of agentify's state machine (adapter.h) that handles the end of a daemon: a stop, the
-// exit of the daemon's main process, and the killing of the processes that are left after this
-// exit.
+// The part of agentify's state machine (adapter.h) that handles the end of a daemon. It handles a
+// stop and the exit of the daemon's main process, and has the remaining processes killed.
 #include <algorithm>
 #include <utility>
 

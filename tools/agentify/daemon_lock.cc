@@ -115,7 +115,7 @@ Found find_in_private(const std::string& base) {
 std::string variable(const char* name) {
   const char* const text = ::getenv(name);
   const std::string value = text == nullptr ? "" : text;
-  // systemd may list several directories, separated by colons
+  // take the first directory: systemd may list several in RUNTIME_DIRECTORY, separated by colons
   return value.substr(0, value.find(':'));
 }
 

@@ -1,4 +1,4 @@
-// The types of times and durations in agentify, which are the upgrader's own.
+// The types of times and durations in agentify. They are the same types as in the upgrader.
 #pragma once
 
 #include "base/duration.h"

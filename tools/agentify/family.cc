@@ -105,8 +105,9 @@ using upgrader::OwnedFd;
 // The most bytes that are read from /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most ancestors of a process that are read. A chain can only be longer if processes have
-// exited, and others have got their pids, while it was read.
+// The most ancestors of a process that are read. No chain of ancestors is really longer. It can
+// only seem longer if, while it is read, some of its processes exit and new processes get the same
+// pids.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {

@@ -18,8 +18,8 @@ namespace agentify {
 
 // ---- one process
 
-// How a process exited, as wait(2) reports it. `unknown` means that this was not reported: the
-// process was not a child of the keeper (keeper.h), or the keeper has died.
+// How a process exited, as wait(2) reports it. `unknown` means that wait(2) could not report this,
+// because the process was not a child of the keeper (keeper.h), or because the keeper has died.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 

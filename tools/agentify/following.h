@@ -16,8 +16,10 @@
 
 namespace agentify {
 
-// Returns "1.2.3" for the release NAME-v1.2.3 or a file in it, "v1" for /srv/d/v1/run, and "15" for
-// /usr/lib/d/15/bin/d. Returns an empty string if no name in the path looks like a version.
+// Returns the name of the release in a program's path: "1.2.3" for the release NAME-v1.2.3 or a
+// file in it, and "15" for /usr/lib/d/15/bin/d. If the program is called `run`, returns the name of
+// its directory, such as "v1" for /srv/d/v1/run. Returns an empty string if the path has no name of
+// one of these forms.
 [[nodiscard]] std::string release_name(std::string_view path);
 
 // Returns the version that runs: the version of the release that contains `program`, a resolved

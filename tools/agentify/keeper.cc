@@ -205,8 +205,8 @@ void Keeper::try_start() {
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
   // Through the readiness pipe, the daemon reports that it is ready. Close the keeper's copy of the
-  // writing end. Only the daemon then has the writing end, so agentify sees the end of the pipe
-  // when the daemon exits.
+  // writing end. After that, only the daemon has the writing end, so agentify sees the end of the
+  // pipe when the daemon exits.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
@@ -241,7 +241,8 @@ void Keeper::adopt(pid_t pid) {
 
 // Sends a signal to the main process, and never to a foreign process that has got the same pid
 // since. If the main process is a child of the keeper, it keeps its pid until the keeper reaps it.
-// If not, it is signalled through a pidfd, on kernels with pidfds.
+// If the main process is not a child of the keeper, the signal is sent through a pidfd, on kernels
+// with pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {

@@ -23,7 +23,7 @@ namespace agentify {
 struct ChildSetting {
   // The environment of the process, as entries NAME=value.
   std::vector<std::string> environment = {};
-  // the index of LISTEN_PID= in `environment`; the child writes its own pid there
+  // the index of the entry LISTEN_PID= in `environment`, into which the child writes its own pid
   std::optional<std::size_t> listen_pid = {};
   // The number of descriptors that the child inherits unchanged: 3, 4 and so on.
   int passed = 0;
@@ -32,7 +32,7 @@ struct ChildSetting {
   int death_signal = 0;  // the signal that the child gets if its parent dies; 0: none
 };
 
-// An order that agentify sends to a keeper.
+// An order that agentify sends to a keeper, the parent process of the daemon or of a command.
 struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
@@ -41,7 +41,7 @@ struct Order {
   int value = 0;
 };
 
-// A message from a keeper to agentify.
+// A message from a keeper, the parent process of the daemon or of a command, to agentify.
 struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
@@ -72,7 +72,7 @@ struct KeeperPlan {
   std::string words_file = {};
 };
 
-// The connection from agentify to a keeper.
+// The connection from agentify to a keeper, the parent process of the daemon or of a command.
 class KeeperHandle {
  public:
   KeeperHandle() = default;

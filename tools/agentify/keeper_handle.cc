@@ -16,7 +16,8 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The keepers that abandon() has disconnected and that have not been reaped yet.
+// The pids of keepers, which are child processes of agentify. abandon() has closed the connections
+// to these keepers, but the keepers have not been reaped yet.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;

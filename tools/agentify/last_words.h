@@ -40,8 +40,9 @@ class LastWords {
 
  private:
   // Counts the bytes that were added to the ring buffer `bytes_`. At twice last_words_bytes_max the
-  // counter goes back to last_words_bytes_max. So the counter modulo the size of the ring is the
-  // place of the next byte, and the ring is full if the counter is at least last_words_bytes_max.
+  // counter goes back to last_words_bytes_max. The next byte is written at the index that is the
+  // counter modulo last_words_bytes_max, the size of the ring. The ring is full if the counter is
+  // at least last_words_bytes_max.
   std::atomic<std::uint32_t> end_;
   std::atomic<char> bytes_[last_words_bytes_max];
 };

@@ -35,8 +35,8 @@ bool has_readiness(const Agent::Welcome& welcome) {
 }  // namespace
 
 // Reads the next message. First finds out which process has sent the message, and only then closes
-// the descriptors that came with it: a sender may wait for this close, and exit immediately
-// afterwards.
+// the descriptors that came with the message. A sender may wait for this close and exit immediately
+// afterwards, and /proc would then no longer show the sender.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;
@@ -247,9 +247,9 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a stranger, a process that is not of the daemon, has written to the daemon's
-// NOTIFY_SOCKET. Any process can write there as often as it likes, so at most one line a second is
-// logged, with the number of messages that were not logged.
+// Logs that a stranger, which is a process that does not belong to the daemon, has written to the
+// daemon's NOTIFY_SOCKET. Any process can write to this socket as often as it likes. So at most one
+// line a second is logged, with the number of earlier messages that were not logged.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

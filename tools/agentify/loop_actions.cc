@@ -148,8 +148,8 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// Stops the loop. A timer may call this function. After the timers, libuv waits for input. Without
-// uv_stop(), it could wait for ever.
+// Stops the loop. A timer may call this function. After its timers, libuv waits for input. Without
+// uv_stop(), this wait could last for ever.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);

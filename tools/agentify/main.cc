@@ -120,8 +120,8 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
-// Makes agentify exit as the daemon has exited, with the same exit status or by the same signal, so
-// that the parent of agentify sees how the daemon has exited.
+// Makes agentify exit with the daemon's exit status, or by the signal that has killed the daemon,
+// so that the parent of agentify sees how the daemon has exited.
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};

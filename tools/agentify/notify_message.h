@@ -16,7 +16,7 @@ struct NotifyMessage {
   bool ready = false;   // READY=1 was in the message
   bool alive = false;   // WATCHDOG=1 was in the message
   bool failed = false;  // WATCHDOG=trigger was in the message
-  // the text of STATUS=, shortened to the limit for a `status`
+  // the text of STATUS=, shortened to the longest text that the message `status` can have
   std::optional<std::string> status = {};
   std::optional<Duration> extend = {};     // the time of EXTEND_TIMEOUT_USEC=
   std::optional<pid_t> main_process = {};  // the pid of MAINPID=

@@ -39,8 +39,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to probe. For https with --ca-file=none, allows only loopback addresses: at
-// any other address a different machine could answer, so that its certificate would have to be
+// Finds the addresses to probe. For https with --ca-file=none, allows only loopback addresses: a
+// different machine could answer at any other address, so the certificate would have to be
 // verified.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {

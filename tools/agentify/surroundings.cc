@@ -68,8 +68,8 @@ void share_environment(Surroundings& made, bool sockets) {
   }
 }
 
-// Occupies the descriptor `number` with a copy of standard error, so that no file that is opened
-// later gets this number, which the daemon's readiness pipe will need.
+// Occupies the descriptor `number`, which the daemon's readiness pipe will need, with a copy of
+// standard error. So no file that is opened in the meantime gets this number.
 std::string keep_free(int number, int first_free) {
   const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
   if (number < first_free) return name + "the daemon has a socket or the lock there";
@@ -77,8 +77,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Returns `descriptor`, or a copy with a different number if `descriptor` is `from`, the number
-// that the readiness pipe needs.
+// Keeps the number `from` free for the readiness pipe: if `descriptor` has this number, returns a
+// copy of `descriptor` with a different number. Otherwise returns `descriptor`.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);

@@ -25,7 +25,8 @@ upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
 upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
 $(BUILD)/objects/units/tests/together/upgraderctl/%.o \
   $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-# One test visits every state of the conversation, which is slow without compiler optimization.
+# explore_test.cc visits every state of the class Conversation (core/conversation.h), which is slow
+# without compiler optimization.
 $(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
 $(call wing,together/upgraderctl/wing,$(upgraderctl_files))
 $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \

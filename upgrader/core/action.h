@@ -22,8 +22,9 @@ namespace upgrader {
 struct Check {
   // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;
-  // The arguments to start the executable with. If absent, they are those of `running_program`; if
-  // `executable` is absent as well, they are those of the command line.
+  // The arguments to start the executable with. If `args` is absent, and `executable` is given,
+  // they are the arguments of `running_program`. If both are absent, they are the arguments on the
+  // upgrader's command line.
   std::optional<std::vector<std::string>> args;
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
@@ -37,8 +38,8 @@ struct Spawn {
 };
 
 // Send a message to an agent. If the message is an `activate`, the next event that the supervisor
-// gets is the outcome: the message has been written whole, waits, or is lost. Other messages have
-// no outcome.
+// gets is the outcome: the message has been written whole, waits because the pipe is full, or is
+// lost because nothing more can be sent to the agent. Other messages have no outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;

@@ -94,10 +94,12 @@ enum class Sent {
 struct Outcome {
   // Why the action failed; absent if it succeeded. A failed action has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
-  // After Check or FindWayBack: the program, which can be started.
+  // In the outcome of Check or FindWayBack: the number of the program that was found, and can be
+  // started.
   ProgramId program = 0;
   bool way_back = true;  // after Check: the program of the active agent could be started again
-  // After Spawn: exec failed because of the file, not because the system lacked a resource.
+  // In the outcome of Spawn: true if exec failed because of the file, and not because the system
+  // lacked a resource.
   bool not_executable = false;
   Sent sent = Sent::written;  // how much of an `activate` the action Send has written
 };

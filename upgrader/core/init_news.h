@@ -31,7 +31,7 @@ struct InitWait {
 };
 
 struct InitNews {
-  // An agent is active, and has said `healthy` if it has the feature readiness.
+  // True if an agent is active and, if it has the feature readiness, has said `healthy`.
   bool active = false;
   bool stopping = false;
   bool vouched = true;     // no active agent has missed its heartbeat: WATCHDOG=1 may be sent

@@ -32,9 +32,9 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
-  // No upgrade is under way, so this is not a candidate. It is a standby, a fallback that was kept
-  // for the trial of an upgrade that has been committed since. It has been killed, and its exit is
-  // awaited.
+  // No upgrade is under way, so state.candidate is not a candidate but a standby: a fallback that
+  // was started in advance, for the case that a trial fails. The upgrade has been committed, the
+  // standby has been killed, and its exit is awaited.
   if (state.candidate) return Phase::abandoning;
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }

@@ -26,7 +26,7 @@ struct Agent {
   ProgramId program = 0;
   bool greeted = false;  // the agent has said `hello`
   std::optional<std::string> version;
-  // The agent has the feature readiness: it says `healthy` when it works.
+  // True if the agent has the feature readiness: it says `healthy` when it works.
   bool has_readiness = false;
   bool ready = false;
   bool activate_waits = false;  // `activate` has been sent, and has not been written whole
@@ -87,8 +87,8 @@ enum class UpgradeOutcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  // The request named no executable: the upgrade is to the file that AGENT on the command line
-  // names now.
+  // True if the request named no executable: the upgrade is then to the file that AGENT on the
+  // command line names now.
   bool names_agent = false;
   // The name of the operator's request for this upgrade; empty if the request has been answered, or
   // if no operator requested the upgrade.
@@ -101,8 +101,8 @@ struct UpgradeUnderWay {
   std::optional<Generation> generation;
   std::optional<std::string> version;  // the version of the candidate
   bool waits_for_confirm = false;      // the candidate is ready, and `confirm` is awaited
-  // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
-  // `stop`.
+  // True if the active agent knows of this upgrade, because the agent requested it, or was sent
+  // `candidate_ready` or `stop`.
   bool known_to_agent = false;
   // the time limit of the wait for `confirm`, or the end of the trial
   std::optional<Time> deadline;

@@ -103,6 +103,7 @@ class Step {
     }
     state_.candidate = std::move(agent);
     // A sequential upgrade got its generation, and was accepted, before its candidate was started.
+    // Only a parallel upgrade is accepted below.
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();

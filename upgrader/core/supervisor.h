@@ -129,8 +129,7 @@ inline constexpr Duration close_grace{200};
 inline constexpr Duration hello_patience{5'000};
 // If the upgrader notices only after more than this time that a deadline has passed, the upgrader
 // was not running (frozen?), and perhaps the agents were not running, either. The deadline is then
-// put off once. Its new time is now plus the time by which it was noticed late, but at most now
-// plus `grace_max`.
+// put off once: counted from now, by as much as it was noticed late, but by at most `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
@@ -148,10 +147,11 @@ class Supervisor {
   explicit Supervisor(Policy policy, State state = {})
       : policy_(policy), state_(std::move(state)) {}
 
-  // Handles any event in any phase, and returns the actions to perform, in order (log lines may be
-  // written later). If an action has an outcome, that action is the last of the list, and its
-  // outcome must be the next event. The returned list reuses the memory of the list `memory`, whose
-  // elements are dropped: a caller that passes in an earlier list saves allocations.
+  // Handles any event in any phase, and returns the actions to perform, in order; only log lines
+  // may be written later than their place in the list says. If an action has an outcome, that
+  // action is the last of the list, and its outcome must be the next event. The returned list
+  // reuses the memory of the list `memory`, whose elements are dropped: a caller that passes in an
+  // earlier list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.

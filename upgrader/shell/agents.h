@@ -57,8 +57,8 @@ class Agents {
   [[nodiscard]] pid_t pid_of(Generation generation) const;
 
   // Sends a message, or drops it if the agent has been reaped. Returns whether the message was
-  // written, waits or is lost. If an `activate` waits, ActivateWritten follows when it has been
-  // written whole.
+  // written, waits because the pipe is full, or is lost. If an `activate` waits, ActivateWritten
+  // follows when it has been written whole.
   Sent send(Generation generation, const agent_protocol::UpgraderMessage& message);
   void close_input(Generation generation);
   // Sends a signal. Returns 0 or an errno value.

@@ -36,8 +36,8 @@ inline constexpr Duration predecessor_patience{1'000};
 
 class Control {
  public:
-  // All arguments must outlive the object. `previous` is the LINK of --previous, and `attempt` the
-  // content of the file of --attempts.
+  // All arguments must outlive the object. `previous` is the value of --previous. `attempt` has the
+  // count of starts (--attempts) that status.json shows.
   Control(Logbook& logbook, const Programs& programs, const std::optional<std::string>& previous,
           const Attempts& attempt)
       : logbook_(logbook), programs_(programs), previous_(previous), attempt_(attempt) {}

@@ -31,7 +31,8 @@ class ControlDirectory {
   [[nodiscard]] OwnedFd open_fifo() const;
   void remove_fifo() const;
 
-  // Returns false if the directory is on a disk, so that a write to it may have to wait.
+  // Returns true if the directory is in memory, or if its file system is unknown. In a directory on
+  // a disk, a write may have to wait.
   [[nodiscard]] bool is_in_memory() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

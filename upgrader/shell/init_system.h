@@ -56,8 +56,8 @@ class InitSystem {
   [[nodiscard]] Duration watchdog() const { return watchdog_; }
 
   // Sends init what has changed since the last message, now or as soon as the limit of messages per
-  // second allows. Sends no WATCHDOG=1: only the caller knows whether a deadline still has to be
-  // judged.
+  // second allows. Never sends WATCHDOG=1, which may be sent only after all passed deadlines have
+  // been handled: only the caller knows whether they have.
   void tell(const InitNews& news, Time now);
   // Sends the messages whose time has come. Also sends WATCHDOG=1, every half of the interval that
   // init allows, unless the active agent has missed its heartbeat.

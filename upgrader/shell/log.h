@@ -19,7 +19,8 @@ namespace upgrader {
 // or not at all.
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
-// The most bytes that are shown of a line on an agent's standard output that is not a message.
+// An agent may write a line to its standard output that is not a message. At most this many bytes
+// of such a line are shown.
 inline constexpr std::size_t stray_bytes_max = 200;
 
 class Logbook {

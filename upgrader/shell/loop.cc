@@ -104,7 +104,8 @@ void Loop::on_timer() {
     show(notice);
   if (control_) control_->read_backlog();
   // `looked` is the time just before the agents' messages and exits are read. A deadline counts as
-  // missed only if it had passed by then, and no message that is read below has changed it.
+  // missed only if it had passed at that time, and no message that is read below has changed the
+  // deadline.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -165,8 +166,9 @@ void Loop::feed(const Event& event) {
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
   // If this step sends an `activate`, no agent works until the new agent has read it. So the
-  // `activate` is sent before the log lines of this step are written, which shortens this time by a
-  // fiftieth. If the step also puts AGENT's link back, that comes before the `activate`.
+  // `activate` is sent before the log lines of this step are written, which shortens the time
+  // without a working agent by a fiftieth. But if the step also puts AGENT's link back, that is
+  // done before the `activate` is sent.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

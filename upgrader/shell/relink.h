@@ -26,9 +26,10 @@ class Link {
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 
-  // Checks whether a commit could change the link of --previous. Returns 0 if its directory can be
-  // written, or if --previous is not given. Otherwise returns an errno value, such as EROFS if the
-  // disk has become read-only. While that is so, no program can be committed, and prove() fails.
+  // Returns why a commit could not change the link of --previous: an errno value if the link's
+  // directory cannot be written, such as EROFS if the disk has become read-only. In that case no
+  // program can be committed, and prove() fails. Returns 0 if the directory can be written, or if
+  // --previous is not given.
   [[nodiscard]] int previous_stays() const;
 
   // Returns true if the directory of AGENT's link is on a read-only file system.

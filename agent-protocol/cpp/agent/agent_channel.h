@@ -18,7 +18,7 @@ namespace agent_protocol {
 
 // The two pipes to and from the upgrader. The functions below hide from the program, or at least
 // from programs that it starts, everything that the upgrader has added to the process: the pipes as
-// descriptors 0 and 1, the lock's descriptor, and environment variables.
+// descriptors 0 and 1, the descriptor of the upgrader's lock, and environment variables.
 struct Pipes {
   Descriptor input;
   Descriptor output;
@@ -35,9 +35,9 @@ struct Pipes {
 // Puts the pipes back as descriptors 0 and 1.
 void give_back(const Pipes& pipes);
 
-// Makes the lock's descriptor, if there is one, close-on-exec, so that no program that this process
-// starts holds the lock. The descriptor stays open until this process ends, so the process itself
-// keeps the lock.
+// Makes the descriptor of the upgrader's lock, which this process may have inherited,
+// close-on-exec, so that no program that this process starts holds the lock. The descriptor stays
+// open until this process ends, so the process itself keeps the lock.
 void keep_lock_private();
 
 // Removes the upgrader's variables, so that programs started by this process do not believe that

@@ -21,8 +21,8 @@ std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
 // The signal handlers only load and store these atomics, and must not wait for a lock. If these
-// macros are above 0, loads and stores use no lock. The macros are 1, and not 2, on ARMv5, where
-// other atomic operations need help from the kernel.
+// macros are above 0, loads and stores use no lock. They need not be 2: on ARMv5 they are 1,
+// because other atomic operations need help from the kernel there.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {

@@ -44,8 +44,8 @@ class ControlDirectory {
   // missed.
   [[nodiscard]] Look look() const;
 
-  // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO
-  // and ENOENT if no upgrader takes requests.
+  // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO or
+  // ENOENT if no upgrader takes requests.
   int open();
   void close() { fifo_.reset(); }
 

@@ -19,8 +19,8 @@
 
 namespace agent_protocol {
 
-// The data that both archives have: the path to the member that is being handled, and the first
-// refusal.
+// The data that the writing and the reading archive both have: the path to the member that is being
+// handled, and the first refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -56,8 +56,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. The functions `serialize` serve for reading, too, so they
-  // take the structure without const; for writing, they do not change it.
+  // Writes all members of a structure. The functions `serialize` are used for both reading and
+  // writing, so they take the structure without const. When they write, they do not change it.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));

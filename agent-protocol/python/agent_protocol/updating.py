@@ -110,8 +110,8 @@ def update(
             running = own.version
         elif upgrading is not None:
             running = _version_of(upgrading)
-        # The releases must be read only after may_request(), which may wait for long: an operator
-        # may change them meanwhile.
+        # The releases must be read only after may_request(), since that call may wait for a long
+        # time, and an operator may change the releases meanwhile.
         if upgrading is not None and not may_request(upgrading):
             return Update("stopping", running)
         listed = place.list()

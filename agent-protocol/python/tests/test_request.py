@@ -131,8 +131,9 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # After the stop, the waiting thread withdraws the request. Delays that until the agent's
-        # own thread has refused the request.
+        # When the agent is told to stop, the thread that waits for the upgrade withdraws its
+        # request. late() delays this withdrawal until the agent's own thread has refused the
+        # request.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 

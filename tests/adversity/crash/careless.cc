@@ -1,6 +1,6 @@
-// A library for LD_PRELOAD that makes a program careless about syncing and replacing files. With
-// it, the check of power cuts shows that it finds such carelessness. The environment variable
-// CARELESS selects one kind:
+// A library for LD_PRELOAD that makes a program careless about syncing and replacing files. The
+// check of power cuts runs programs with this library, to show that the check finds such
+// carelessness. The environment variable CARELESS selects one kind:
 //   file       never syncs a file
 //   directory  never syncs a directory
 //   late       delays each sync until the program has sent `stop` to an agent
@@ -33,8 +33,9 @@ std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The name of the link of --previous, and its temporary name: the upgrader makes the new link under
-// the temporary name, and renames it to `previous`. With CARELESS=order this rename is delayed.
+// The name of the link of the upgrader's option --previous, and the temporary name of this link:
+// the upgrader makes the new link under the temporary name, and renames it to `previous`. With
+// CARELESS=order this rename is delayed.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
 // A descriptor of the directory in which a rename has been delayed; -1 if no rename is delayed.

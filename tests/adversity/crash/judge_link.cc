@@ -1,8 +1,8 @@
-// This program judges the upgrader's links after a power cut: it lets the upgrader's code change
-// the links in directories as a power cut may have left them. Each line of standard input names
-// AGENT's link, and then the executables that this link has to name, one after the other.
-// `previous=PATH` before the executables names the link of --previous. For each line, the program
-// writes `ok` or the error to standard output.
+// This program judges the upgrader's links after a power cut. The links are in directories as a
+// power cut may have left them. The upgrader's code changes these links, and must succeed. Each
+// line of standard input names AGENT's link, and then the executables that this link has to name,
+// one after the other. `previous=PATH` before the executables names the link of --previous. For
+// each line, the program writes `ok` or the error to standard output.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -33,8 +33,8 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// Counts a start of the executable in the file of --attempts, as the upgrader does. A power cut may
-// have damaged this file. Returns the error in words, or "".
+// Counts a start of the executable in the file of --attempts, as the upgrader does. This must
+// succeed even if a power cut has damaged the file. Returns the error in words, or "".
 std::string count_start(const std::string& previous, const std::string& executable) {
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
@@ -46,8 +46,9 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Lets the upgrader's link code commit the program `to`, which makes the link name this program.
-// Returns the error in words, or "". If `to` is not a program, does nothing and returns "".
+// Lets the upgrader's code commit the program `to`, and checks that the link at `path` then names
+// this program. Returns the error in words, or "". If `to` is not a program, does nothing and
+// returns "".
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;

@@ -1,7 +1,7 @@
-# This file has stories: courses of events that are recorded, and in which a power cut is then tried
-# at every moment. There are stories of upgrades and of a boot by the real upgrader, with --relink,
-# --previous and --attempts. One more story is the work of the real sample agent from its first line
-# to its last, with rotations of the log, hand-overs and kills.
+# This file has stories. A story is a course of events: it is recorded, and then a power cut is
+# tried at every moment of it. Most stories are upgrades by the real upgrader, and one is a boot,
+# with options such as --relink, --previous and --attempts. One more story is the work of the real
+# sample agent from its first line to its last, with rotations of the log, hand-overs and kills.
 import json
 import os
 import re
@@ -198,19 +198,19 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # In a story with "death", a signal kills the first upgrader, and a second one continues.
-        # Bytes that were written but not synced survive this kill; only a power cut loses them. So
-        # power cuts are tried only when the second upgrader has committed, or is about to commit.
+        # In a story with "death", a signal kills the first upgrader, and a second one continues. A
+        # change that the first upgrader has made but not synced survives this kill, but a power cut
+        # may still lose it. So the second upgrader must sync this change before it commits.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
         # The file of --attempts has three records before the story begins. A new start overwrites
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story `killed` without --attempts. The link of --previous and the file of --attempts
-        # are in the same directory. With --attempts, the first starts of an agent sync this
-        # directory, until the file has all its records. Without --attempts, only the commit syncs
-        # it, so a missing sync in the commit shows.
+        # The same story as `killed`, but without --attempts. With --attempts, the first starts of
+        # an agent sync the directory of the link of --previous, because the file of --attempts is
+        # there, too. Without --attempts, only the commit syncs this directory, so the story shows
+        # whether the commit really does.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # The story of a boot: the version that AGENT's link names fails at once, so the version
@@ -458,8 +458,9 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The next agent recovers from this kill. When the log is rotated, the agent renames the
-        # file of its position, and is killed before it syncs the rename.
+        # The previous agent was killed before it had synced its output; the next agent recovers
+        # from that. When the log is rotated, this agent renames the file of its position, and is
+        # killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()

@@ -1,6 +1,6 @@
 // A library for LD_PRELOAD that makes the upgrader leak a descriptor or memory at each start of an
-// agent. Canaries use it: the endurance run must find the leak. The environment variable LEAK says
-// which of the two leaks.
+// agent. The canaries of the endurance run use this library to check that the run finds each leak.
+// The environment variable LEAK selects one of the two.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -4,8 +4,9 @@
 //
 // usage: endurance TABLE      UPGRADES=N, LONG=1; the file TABLE lists the permitted log lines
 //
-// Upgrade number N is the same in every run. At its end, the program prints the lines for the table
-// of results. It exits with 0 if all checks have passed and every canary was caught.
+// LONG=1 makes ten times as many upgrades as usual. Upgrade number N is the same in every run. At
+// its end, the program prints the lines for the table of results. It exits with 0 if all checks
+// have passed and every canary (an injected bug) was found.
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -49,7 +50,7 @@ std::size_t digits_at(std::string_view line) {
 bool matches(std::string_view line, std::string_view shape);
 
 // Returns whether a log line matches a shape that begins with `@`: the line must begin with
-// `generation N` or `generation N (version V)`, and the rest of the line must have the rest of the
+// `generation N` or `generation N (version V)`, and what follows must match `rest`, the rest of the
 // shape.
 bool matches_agent(std::string_view line, std::string_view rest) {
   constexpr std::string_view generation = "generation ";
@@ -209,8 +210,8 @@ constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
 // The upgrader's resources are measured for the first time after this number of upgrades, since the
-// allocator's memory still grows until then. A run of fewer than twice as many upgrades measures
-// them earlier.
+// allocator's memory still grows until then. In a run of fewer than 600 upgrades, they are first
+// measured after half of the upgrades.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);

@@ -49,9 +49,8 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size of two kinds of messages that the upgrader reads, by which these messages are
-// recognised: a child's report that its exec has failed, and the messages that libuv sends to
-// itself.
+// The size in bytes of a child's report that its exec has failed. A read of this size from a pipe
+// is recognized as the read of such a report.
 constexpr unsigned long report_bytes = 8;
 
 // Returns the kind of the file with this name, if it is a file that the upgrader keeps for
@@ -91,8 +90,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // This file is needed to start a program: it is the dynamic loader, or the interpreter of a
-  // script.
+  // This file is needed to start a program: it is the dynamic loader, or the puppet, which is the
+  // interpreter of an agent that is a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";

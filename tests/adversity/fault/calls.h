@@ -1,5 +1,5 @@
-// Functions that name system calls and errors in the way of expectations.table and of the command
-// line, and that find the file to which a descriptor refers.
+// Functions that name system calls and errors as expectations.table and the command line name them,
+// and that find the file to which a descriptor refers.
 #pragma once
 
 #include <sys/types.h>

@@ -7,7 +7,7 @@
 //     TABLE=FILE                 expectations.table
 //     LONG=1                     tries every fault, not only a sample
 //     SAMPLE=N, SEED=N           the size of the sample, and the seed with which it is drawn
-//     PLAY=NAME                  tries only the faults of this play
+//     PLAY=NAME                  tries only the faults of this play (scripted run)
 //     JOBS=N                     the number of processes that work at a time
 //     ONLY=PLAY:WHO:CALL:ERROR:K tries only this fault, and prints its trace
 //     OUTCOMES=1                 prints the faults by their outcomes
@@ -37,7 +37,7 @@ using upgrader::test::with_commas;
 
 constexpr std::size_t short_sample = 3'000;
 
-// A progress line is printed after this number of faults.
+// A progress line is printed each time this number of faults has been injected.
 constexpr std::size_t progress_interval = 1'000;
 
 std::string setting_of(const char* name, const char* otherwise = "") {

@@ -1,6 +1,6 @@
 # `make fault` makes system calls of the real upgrader fail, one in each run. Its settings are
-# LONG=1 (every fault, not a sample), SAMPLE, SEED, PLAY (one play only), JOBS, OUTCOMES=1, and
-# ONLY=PLAY:WHO:CALL:ERROR:K for a single fault with its trace.
+# LONG=1 (every fault, not a sample), SAMPLE, SEED, PLAY (only the faults of one play, a scripted
+# run), JOBS, OUTCOMES=1, and ONLY=PLAY:WHO:CALL:ERROR:K for a single fault with its trace.
 
 fault_program := $(BUILD)/tests/adversity/fault/fault
 broken_upgrader := $(BUILD)/tests/adversity/fault/broken

@@ -58,9 +58,10 @@ std::string served_outcome(const Fault& fault, const Report& report) {
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// Returns whether the outcome is the one that the table expects. An entry `kept(commit)` requires
-// this stage and the injected error, `kept[commit]` only requires the stage, and `kept` allows any
-// failure. An entry `boot:kept` is for the play `boot` alone.
+// Returns whether the outcome is the one that the table expects. For example, the entry
+// `kept(commit)` in the table expects a failure at the stage `commit` with the injected error,
+// `kept[commit]` expects a failure at this stage with any error or none, and `kept` expects any
+// failure. The entry `boot:kept` is for the play `boot` alone.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;
@@ -174,7 +175,8 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
   // Some faults make the upgrader lose a line of its log. If one more upgrade was committed at the
-  // end of the run, the log worked again by then. So the log must say that one line was lost.
+  // end of the run, the upgrader could write to its log again. Then the log must say that one line
+  // was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

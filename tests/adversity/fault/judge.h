@@ -25,7 +25,7 @@ class Expectations {
   explicit Expectations(const std::string& path);
 
   // Returns the errors with which this system call is to fail, according to the table. KILL in this
-  // list means that the process that makes the call is killed there. Throws if the table has no row
+  // list means that the process is killed when it makes the call. Throws if the table has no row
   // for the call.
   [[nodiscard]] std::vector<std::string> errors_of(const Call& call) const;
   // Returns "" if the table expects this outcome of the fault. Otherwise returns the expected

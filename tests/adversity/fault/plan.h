@@ -28,10 +28,10 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample of the faults. For every combination of caller (upgrader or child), system call,
-// error and phase, the sample has the first fault of all plays. If the call moves bytes, processes
-// or links, it has the first fault of each play. If these are fewer than `count` faults, more
-// faults are drawn at random with `seed`.
+// Returns a sample of the faults. The sample has one fault for every combination of caller
+// (upgrader or child), system call, error and phase. If the call moves bytes, processes or links,
+// the sample has one such fault from each play. If these are fewer than `count` faults, more faults
+// are drawn at random with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

@@ -157,8 +157,8 @@ void Run::receive(int socket, std::string_view packet) {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
     // Called when an agent has seen the end of its input. If the upgrader is still alive, the pipe
-    // between the two has broken, and the agent exits now. If the upgrader has exited, run_end.cc
-    // ends the agent.
+    // between upgrader and agent has broken, and the agent exits now. If the upgrader has exited,
+    // run_end.cc ends the agent.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -362,7 +362,7 @@ void Run::idle() {
 }
 
 // Requests one more upgrade, to see whether the upgrader still works. If the play has a working
-// control directory, an operator makes this request, otherwise the active agent.
+// control directory, an operator makes this request; otherwise the active agent makes it.
 void Run::probe() {
   constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
   probing_ = true;

@@ -131,7 +131,8 @@ class Run {
   void stop_slowly(Agent& agent);  // in three steps: sends `stopped`, closes its output, exits
   void exit_after(Agent& agent, std::string text,
                   int status);  // sends the text, and exits before the upgrader has read it
-  // Sends the signal to the upgrader. SIGTERM, SIGINT and SIGQUIT begin the upgrader's shutdown.
+  // Sends the signal to the upgrader. If the signal is SIGTERM, SIGINT or SIGQUIT, also records
+  // that the upgrader's shutdown begins.
   void signal(int number);
   void point_link_at(std::string_view name);
   void replace_program(std::string_view name);  // puts another file at the program's path
@@ -192,8 +193,8 @@ class Run {
   bool init_heard_ready_ = false;
   int wake_ = -1;  // a descriptor that is readable when a child may have ended
   std::deque<Agent> agents_;
-  // The sockets on which agents report to the test. Each has its agent's pid, or 0 before the
-  // agent's first report.
+  // The sockets on which agents report to the test. With each socket is its agent's pid, or 0
+  // before the agent's first report.
   std::vector<std::pair<int, pid_t>> sockets_;
   bool begun_ = false;
   bool over_ = false;

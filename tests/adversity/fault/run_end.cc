@@ -1,5 +1,6 @@
 // Judges the end of a run: the agents see the end of their input and exit, no process is left
-// behind, the link leads to a whole program, and init can start the upgrader again. See run.h.
+// behind, AGENT's link leads to a complete program file, and init can start the upgrader again. See
+// run.h.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,8 +76,8 @@ void Run::await_agents() {
   }
 }
 
-// Checks that AGENT's link leads to a whole program. If the upgrader still worked at the end, this
-// must be the program that was committed last.
+// Checks that AGENT's link leads to a complete program file. If the upgrader still worked at the
+// end, this must be the program that was committed last.
 void Run::judge_files() {
   if (!play_.link) return;
   std::error_code error;

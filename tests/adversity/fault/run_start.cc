@@ -109,9 +109,9 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // With an adapter, a program that is started instead of the agent's program, the agent's program
-  // is only a copy of /bin/true. No process should execute it; a process that did would exit
-  // immediately.
+  // In a play with an adapter, the upgrader starts the adapter instead of the agent's program. So
+  // the agent's program is only a copy of /bin/true. No process should execute it; a process that
+  // did would exit immediately.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }

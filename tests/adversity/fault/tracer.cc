@@ -343,7 +343,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
 }
 
 // Makes a system call fail: replaces the call's number by a number that no call has, so the kernel
-// does nothing. brk() cannot return an error, so brk() gets an address that the kernel refuses.
+// does nothing. brk() cannot return an error, so the call is made with an address that the kernel
+// refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
@@ -489,8 +490,8 @@ void await_end(pid_t pid) {
   poll(&one, 1, moment_ms);
   close(descriptor);
   // Waits until the kernel has also sent SIGCHLD to the parent: the pidfd becomes readable just
-  // before that. The kernel holds a lock from the first to the second, and waitid() needs the same
-  // lock. So when waitid() returns, the signal has been sent.
+  // before that. The kernel holds one lock while it does both, and waitid() needs the same lock. So
+  // when waitid() returns, the signal has been sent.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

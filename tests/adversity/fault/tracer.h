@@ -51,7 +51,7 @@ struct Fault {
   // The fault: the name of an error such as EIO with which the k-th call fails, or KILL, which
   // kills the caller there. With `+` at the end, all later calls of this name fail, too. If the
   // call needs memory or descriptors, all later calls that need the same resource fail. With `*` at
-  // the end, the next call of this name fails, too, with which the process repeats the failed call.
+  // the end, the next call of this name, which repeats the failed call, fails, too.
   std::string what;
   int k = 1;
 

@@ -1,6 +1,7 @@
 // This target gives the codec arbitrary bytes as a line of an agent and as a line of an upgrader.
-// The codec must accept the lines that the second decoder accepts, and give a reason for each
-// refusal. A message that the codec has read must be the same after it is written and read again.
+// The codec must accept exactly the lines that the tests' own decoder (second_decoder.h) accepts,
+// and give a reason for each refusal. A message that the codec has read must be the same after it
+// is written and read again.
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -21,7 +22,8 @@ using namespace agent_protocol;
 
 // Collects, by name, the members of a message that the codec has decoded. The result has the form
 // that the second decoder uses, so the two can be compared. Absent members are left out. This class
-// was written from message.h, and shares no code with the codec's archives.
+// was written from message.h, and shares no code with the codec's archives, which read and write
+// the members.
 class Notes {
  public:
   void note(const std::string& name, const std::string& text) { members[name] = shown(text); }

@@ -1,7 +1,7 @@
 // This target gives a supervisor arbitrary bytes as lines from the control directory's FIFO. Each
 // line must have the meaning that upgrader(8) gives it. The supervisor begins with an active agent.
 // Until a line requests a shutdown, the supervisor must keep running. It must never break a rule
-// that the watcher checks.
+// that the watcher (tests/support/watcher.h) checks.
 #include <algorithm>
 #include <map>
 
@@ -65,8 +65,8 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor for this test. Everything that it orders succeeds, such as the check or the start of
-// a program.
+// A supervisor for this test. Each of its orders succeeds, such as the check or the start of a
+// program.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

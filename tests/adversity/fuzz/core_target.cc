@@ -1,7 +1,8 @@
 // This target gives a supervisor the sequence of events, called a story, for which the input
 // stands. A watcher checks every step from outside. The codec must be able to write every message
-// that the supervisor sends, and the second decoder to read it. Events about an ended agent must
-// change nothing. After the story's end, the supervisor must be able to make a good upgrade.
+// that the supervisor sends, and the tests' own decoder (second_decoder.h) must be able to read it.
+// Events about an ended agent must change nothing. After the story's end, the supervisor must be
+// able to make a good upgrade.
 #include <algorithm>
 #include <csignal>
 #include <iterator>
@@ -279,8 +280,8 @@ Happening take_happening(Bytes& bytes, const State& state) {
   }
 }
 
-// Returns an outcome of the order whose outcome the supervisor awaits. `which` selects one of the
-// possible outcomes. The reason of a failure is taken from the input.
+// Returns one of the possible outcomes of the order that the supervisor waits for. `which` selects
+// the outcome. The reason of a failure is taken from the input.
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
   Event event = all[static_cast<std::size_t>(which) % all.size()].event;
@@ -403,8 +404,7 @@ class Stage {
     return due && late;
   }
 
-  // Returns whether the supervisor has not acted in the last step, except that it has written to
-  // the log.
+  // Returns whether the supervisor did nothing in the last step, or only wrote to the log.
   [[nodiscard]] bool is_patient() const {
     return std::all_of(actions_.begin(), actions_.end(),
                        [](const Action& action) { return std::holds_alternative<Log>(action); });

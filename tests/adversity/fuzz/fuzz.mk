@@ -1,8 +1,8 @@
 # make fuzz: runs libFuzzer, built with clang, on the code that reads hostile bytes. `make check`
 # runs the same code on the fuzzer's stored inputs, without clang.
 
-# The sources of the fuzz targets, and of the code that these targets test. This code is the wire
-# format and the decisions, without the code in upgrader/shell.
+# The sources of the fuzz targets, and of the code that these targets test. The tested code reads
+# and writes messages, and makes the decisions. The code in upgrader/shell is not tested here.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
   $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \

@@ -1,5 +1,6 @@
-// Replays the inputs of the corpus, and every input that was ever a finding, without a fuzzer. As
-// canaries, it injects bugs into the tests' own code, and checks that the corpus finds each bug.
+// Runs the fuzz targets on the stored inputs (the corpus), and on every input that has ever broken
+// a rule, without a fuzzer. Also injects bugs, called canaries, into the tests' own code, and
+// checks that the corpus finds each bug.
 //
 // usage: replay_test [TARGET FILE...]    FILE: raw bytes, as the fuzzer leaves a finding
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A plain recursive reader for a line of JSON, written from RFC 8259 alone, with which the codec's
-// reader is compared. This reader keeps everything that the codec checks: how a number is spelt,
+// reader is compared. This reader keeps everything that the codec checks: how a number is spelled,
 // which members occur twice, and whether a string has a lone surrogate.
 #pragma once
 

@@ -28,8 +28,8 @@ using namespace agent_protocol;
 // class was written from agent-protocol(7), without a look at the session's code.
 class AgentWatcher {
  public:
-  // Judges the session's actions for a message that the program wanted to send. `actions` is empty
-  // if the session refused the message.
+  // Judges the actions with which the session reacts to a message that the program wanted to send.
+  // `actions` is empty if the session refused the message.
   void see_said(const AgentMessage& message, const SessionActions& actions, bool refused);
   void see_heard(const UpgraderMessage& message, const SessionActions& actions);
   void see_input_end(const SessionActions& actions);
@@ -87,8 +87,8 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // A session that is already stopping because of SIGTERM may still be sent `stop`: the stop is
-  // then ordered by the upgrader, too.
+  // A session that is already stopping because of SIGTERM may still be sent `stop`. Then the
+  // upgrader, too, has ordered the stop, so the session may answer with `stopped`.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

@@ -1,8 +1,8 @@
-// Fuzz targets are functions that run the tested code on arbitrary bytes, and check that its rules
-// hold. The fuzzer passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs
-// (replay_test.cc). This file also has the code that the targets share: reading an input byte by
-// byte or unfolded to a longer text (see unfold()), reporting a broken rule, and injected bugs,
-// which prove that a run would find such bugs.
+// Fuzz targets are functions that run the tested code on arbitrary bytes, and check that the code
+// keeps its rules. The fuzzer passes bytes that it invents (fuzzer.cc). `make check` passes the
+// stored inputs (replay_test.cc). This file also has the code that the targets share: it reads an
+// input byte by byte, or unfolds it to a longer text (see unfold()), and it reports broken rules.
+// It also injects bugs, to prove that a run would find such bugs.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,7 @@ inline std::string name_of_planted_fault() {
   return name == nullptr ? "" : name;
 }
 
-// The name of the planted fault; "" if there is none.
+// The name of the bug that this process injects into the tests' own code; "" if there is none.
 inline std::string planted_fault = name_of_planted_fault();
 
 inline bool planted(std::string_view fault) {

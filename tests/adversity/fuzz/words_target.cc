@@ -1,7 +1,7 @@
 // Tests the code that reads small texts written by people: the command lines of the upgrader and of
 // the sample agent, and the agent's position. An accepted text must obey the rules of the manual
-// pages, and must have the same meaning when its parsed value is written out again. If a text is
-// refused, there must be a reason.
+// pages. If its parsed value is written out as text again, the new text must have the same meaning.
+// If a text is refused, there must be a reason.
 #include <limits>
 #include <vector>
 

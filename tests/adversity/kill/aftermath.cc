@@ -12,8 +12,8 @@ namespace {
 
 using integration::state_of;
 
-// The highest exit status with which an agent (actor.cc) exits when its part in the story says that
-// it must exit.
+// In a story, an agent (actor.cc) may have to exit, because its part says so. Its exit status is
+// then at most this number.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -140,8 +140,8 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
 }
 
 // Makes a candidate that behaves as "dies-beside" (actor.cc) fail. Such a candidate is on trial,
-// and fails by itself only when a standby runs. If the signal has killed the standby, the candidate
-// would otherwise wait for ever.
+// and fails by itself only when a standby (a fallback that is started with the trial) runs. If the
+// signal has killed the standby, the candidate would otherwise wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -152,9 +152,9 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges a story at boot. AGENT's link names a bad version at first, and the good version, v1, once
-// v1 is committed. The signal may have come at any step. In each case v1 must become active, after
-// at most `attempts` restarts of the upgrader.
+// Judges a story at boot. AGENT's link names the bad version v2, and the link of --previous names
+// the good version v1. Whenever the signal came, v1 must become active after at most `attempts`
+// restarts of the upgrader. Then v1 must be committed, so that AGENT's link names it.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -192,7 +192,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // Waits until the agent holds the lock, since the previous agent keeps it until it has exited.
+  // Waits until the agent holds the lock, since the previous agent keeps the lock until its exit.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -206,8 +206,8 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // Finds the new agent by its `committed`. The agent that was started last may be another one: a
-    // standby.
+    // The new agent is the one that has read `committed`. It need not be the agent that was started
+    // last, which may be a standby.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }
@@ -234,9 +234,9 @@ std::string Aftermath::judge_shutdown() {
 }
 
 // Checks the processes that the init has inherited. Each such process must be an agent that
-// outlived the upgrader, saw the end of its input, and exited by itself. There are two exceptions:
-// the story may have ended the agent before, or the signal that the kernel sends at the upgrader's
-// death may have killed the agent before its first instruction.
+// outlived the upgrader, saw the end of its input, and exited by itself. There are two exceptions.
+// The agent may have ended, or been sent SIGKILL, before the test's signal. Or the signal that the
+// kernel sends at the upgrader's death may have killed the agent before its first instruction.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {

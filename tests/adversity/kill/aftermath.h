@@ -27,8 +27,9 @@ class Aftermath {
   // sent.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // Judges the state after the signal. Returns the first violation in words, or "". If init has
-  // restarted the upgrader, the new upgrader's first agent must have one of the `versions`.
+  // Judges the state after the signal. Returns the first violation in words, or "". `allowed` has
+  // the ends that the upgrade may have. If init has restarted the upgrader, the new upgrader's
+  // first agent must have one of the `versions`.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 

@@ -7,7 +7,7 @@
 // prints the names of the points. Every story is played once to its end, which gives the names of
 // its points. Then the story is played once for each point, with the signal. At its end, the
 // program prints the lines for the table of results. It exits with 0 if all rules hold and every
-// canary was caught.
+// canary (an injected bug) was found.
 
 #include <fnmatch.h>
 #include <poll.h>
@@ -63,7 +63,7 @@ struct Worker {
 };
 
 // Does every `step`-th task, beginning with the task `first`, and sends the packet `INDEX TEXT` for
-// each task. If a worker dies in a task, the next worker begins with this worker's next task.
+// each task. If a worker dies in a task, a new worker does the remaining tasks of the dead one.
 [[noreturn]] void toil(int fd, std::size_t first, std::size_t count, std::size_t step,
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,8 +152,8 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run tries only every fifth kill point of the stories in which the upgrade fails even
-// without a signal.
+// A short run tries all kill points of the story `good` with the order `upgrader_first`, but only
+// every fifth one of all other kill points.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -264,8 +264,8 @@ bool Run::is_another(const Setting& setting) const {
   return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
-// Returns whether this kill point is tried. A short run tries all points of the good stories in
-// their usual setting, and a part of the other points.
+// Returns whether this kill point is tried. A short run tries all points of the story `good` with
+// the order `upgrader_first`, and every fifth one of all other points. A long run tries all points.
 bool Run::is_wanted(const Point& point) {
   if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
   const bool good = std::string_view(point.setting.story->name) == "good";

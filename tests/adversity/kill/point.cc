@@ -196,8 +196,8 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
       // System calls that have no name of their own count as kill points only if the upgrader gets
-      // the signal. For an agent it makes no difference between which two of these calls the signal
-      // comes.
+      // the signal. If an agent gets the signal, it makes no difference at which of these calls the
+      // signal comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // At the beginning of a system call only SIGKILL is tried. The other signals would take

@@ -107,7 +107,8 @@ class Scene {
   [[nodiscard]] const std::vector<Ended>& orphans() const { return orphans_; }
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Returns the version that AGENT's link names, with which a restarted upgrader begins.
+  // Returns the version that a link names. The default is AGENT's link: a restarted upgrader begins
+  // with the version that this link names.
   [[nodiscard]] std::string named_version(const std::string& link = "current") const;
   // Returns the process that holds the lock of the active agent; 0 if no process does.
   [[nodiscard]] pid_t active_lock_holder() const;

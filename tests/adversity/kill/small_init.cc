@@ -3,10 +3,11 @@
 //
 // usage: small_init FD UPGRADER [ARG ...]
 //
-// FD is a packet socket to the observer, which gets a packet for each event: `started PID`, `ended
-// PID STATUS` for the upgrader, `orphan PID STATUS`; the statuses are as from waitpid. The first
-// upgrader is executed when a packet has come from the observer. SIGTERM is passed on to the
-// upgrader, which is then not started again. When no child is left, the init exits with 0.
+// FD is a packet socket to the observer, which gets a packet for each event. The upgrader's start
+// is reported as `started PID`, its end as `ended PID STATUS`, and the end of an orphan as `orphan
+// PID STATUS`. The statuses are as from waitpid(). The first upgrader is executed when a packet has
+// come from the observer. SIGTERM is passed on to the upgrader, which is then not started again.
+// When no child is left, the init exits with 0.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -13,9 +13,9 @@ int exited(int status) {
   return status << 8;
 }
 
-// Returns whether a candidate is started in the story. In a story at boot, none is. If the old
-// agent of a sequential upgrade stops uncleanly, none is either: the old version is started again
-// instead.
+// Returns whether a candidate is started in the story. A story at boot has no candidate. A
+// sequential upgrade has none either if the old agent stops uncleanly: the old version is started
+// again instead.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
@@ -151,9 +151,11 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
 
 // Returns the allowed ends of the upgrade if the old agent is killed at the current step. By
 // agent-protocol(7), if the agent exits before it was sent `stop`, the upgrader exits, too, with
-// 128 + the signal's number. If it exits after that, the stop is unclean, and the old executable is
-// started again. If the old agent has already written `stopped` into the pipe, its stop counts as
-// clean, whatever its exit status is. But a `cancel` that is still in the pipe does not count.
+// 128 + the signal's number. If the agent exits after it was sent `stop`, the stop is unclean, and
+// the old executable is started again. If the agent has already written `stopped`, its stop counts
+// as clean, whatever its exit status is. If the upgrader has read `cancel` from the agent, the
+// upgrader exits as before the `stop`. If `cancel` is written but not read yet, both ends are
+// allowed.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};
@@ -166,11 +168,10 @@ std::set<Allowed> Moment::after_end_of_old(int signal) const {
   return {{End::fallback}, with_it};
 }
 
-// Returns the allowed ends of the upgrade if the candidate is killed at the current step. As long
-// as the candidate is held, and the old agent has not been told to stop, the old agent stays
-// active. If it has been told to stop, it stops and its executable is started again, or it stays
-// active if it sends `cancel`. If the candidate is on trial, a fallback is started. If the
-// candidate is committed, the upgrader exits, too.
+// Returns the allowed ends of the upgrade if the candidate is killed at the current step. If the
+// old agent has not been sent `stop` yet, it stays active. If it has been sent `stop`, it stops,
+// and its executable is started again; but if it sends `cancel`, it stays active. If the candidate
+// is on trial, a fallback is started. If the candidate is committed, the upgrader exits, too.
 std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (story_.end == End::kept) return {{End::kept}};
@@ -184,8 +185,9 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
 }
 
 // Returns the allowed ends of the upgrade if the fallback is killed at the current step. If the
-// fallback is still held, the upgrader exits with 125. A standby is different: if it fails before
-// its `activate`, a later fall-back is a cold one, and nothing changes if the new version lasts.
+// fallback is not active yet, the upgrader exits with 125; if it is active, the upgrader exits with
+// 128 + the signal's number. But if a standby is killed before its `activate`, the upgrade ends as
+// without a signal: if a fallback is needed later, it is started then.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

@@ -36,8 +36,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // the options --control, --previous and --attempts
-    // A boot, with the options of `way_back`: AGENT's link names a version that fails at once, so
-    // the previous version is started instead. Nobody requests an upgrade.
+    // A boot, with the same options as `way_back`. AGENT's link names a version that fails at once,
+    // so the previous version is started instead. Nobody requests an upgrade.
     boot,
     standby,  // the option --fallback=warm
   };
@@ -76,9 +76,9 @@ struct Allowed {
 // written and read so far. A Moment also knows how the upgrade may end if a process is killed at
 // this step.
 //
-// At some steps two ends are allowed. One reason: a change has become inevitable, but no step has
-// reported it yet, and only the upgrader knows which of two events it has seen first. Another
-// reason: if the agents run before the upgrader, the candidate may send `ready` before the upgrader
+// At some steps two ends are allowed. For example, an agent has written a message, but no step
+// shows yet whether the upgrader will handle this message or the end of the killed process first.
+// Also, if the agents run before the upgrader, the candidate may send `ready` before the upgrader
 // checks for exited processes.
 class Moment {
  public:

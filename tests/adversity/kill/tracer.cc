@@ -136,11 +136,11 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Stops all running processes while the process `exiting` exits. Returns true if any process was
-// stopped. Another process may learn of the exit in two ways: from the end of a pipe, and from the
-// death of its child. If that process ran meanwhile, the machine's speed would decide whether it
-// learns of both together. A process that waits for its child's exec is not stopped, since it
-// sleeps until the exit is over anyway.
+// Stops all other running processes while the process `exiting` exits. Returns true if any process
+// was stopped. Another process may learn of the exit in two ways: from the end of a pipe, and from
+// the death of its child. If the other process ran meanwhile, the machine's speed would decide
+// whether it learns of both together. A process that waits for its child's exec is not stopped,
+// since it sleeps until the exit is over anyway.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -234,8 +234,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    // The tracer does not trace the upgrader's system calls before its first fork, so it has not
-    // seen the entry of this call.
+    // Before the upgrader's first fork, the tracer does not trace the upgrader's system calls. So
+    // the tracer has not seen the entry of this fork.
     tracee.in_call = true;
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));

@@ -2,9 +2,10 @@
 // takes the same steps in the same order, and can be halted at any step. The tracer knows system
 // calls, but not their meaning in an upgrade, which step.h knows.
 //
-// Of the processes that can run, the tracer runs the first one in the order (`Order`), until its
-// next system call begins or ends. A process that sleeps in a system call cannot run. The end of
-// this call tells the tracer that the process was woken.
+// `Order` says whether the upgrader or the agents come first. Of the processes that can run, the
+// tracer runs the one that comes first, until the next system call of this process begins or ends.
+// A process that sleeps in a system call cannot run. The end of this call tells the tracer that the
+// process was woken.
 #pragma once
 
 #include <sys/types.h>
@@ -70,13 +71,12 @@ class Tracer {
   // is stopped.
   bool freeze(Tracee& victim);
 
-  // Runs only the processes that the order (`Order`) puts first, until each of them waits: either
-  // the agents, or the upgrader. So these processes see all events so far before the other
-  // processes do.
+  // Runs only the processes that come first by `Order` (either the agents, or the upgrader), until
+  // each of them waits. So these processes see all events so far before the other processes do.
   void run_first_ones();
 
-  // Detaches from all processes. Detaches immediately from processes that are stopped; serve()
-  // later detaches from each other process when it stops.
+  // Detaches from all processes. Detaches immediately from processes that are stopped. From a
+  // process that still runs, serve() detaches later, when the process stops.
   void let_go();
   void serve();
 

@@ -39,9 +39,9 @@ class Publisher:
     releases, makes each the desired one, and removes older ones."""
 
     PROGRAM = Path(BUILD) / "agent-releases"
-    # The static agent-releases that `make static-tools` builds. The virtual machine that judges
-    # uses this program if it exists: without libraries to load, it starts much faster in a virtual
-    # machine.
+    # The static agent-releases that `make static-tools` builds. The virtual machine that judges the
+    # disk uses this program if it exists: without libraries to load, the program starts much faster
+    # there.
     STATIC = Path(BUILD) / "static/tools/amd64/bin/agent-releases"
 
     def __init__(self, scratch):

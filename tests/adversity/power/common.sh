@@ -1,6 +1,6 @@
-# Functions for the inits of all virtual machines: the agents' programs, and the start of an
-# upgrader. Each init sources this file. The file /config sets FS, OPTIONS, SECTOR and other
-# variables.
+# Functions for the inits of all virtual machines, such as those that print an agent's program or
+# start an upgrader. Each init sources this file. The file /config sets FS, OPTIONS, SECTOR and
+# other variables.
 
 /bin/busybox mkdir -p /proc /sys /dev /run /tmp /data
 /bin/busybox --install -s /bin
@@ -19,8 +19,8 @@ tell() { echo "$*" >/dev/ttyS1; }
 
 # usage: mount_data DEVICE
 # Mounts the file system on /data. For an overlay, DEVICE has the upper directory, on ext4, and the
-# lower directory is a squashfs with the first release. On flash, the only device is mtd0. Prints
-# the reason if it fails.
+# lower directory is a squashfs with the first release. On flash, DEVICE is not used: the file
+# system is on mtd0. If the mount fails, prints the reason.
 mount_data() {
   case $FS in
     overlay)
@@ -49,8 +49,8 @@ unmount_data() {
   esac
 }
 
-# Prints an agent, as a shell script, of the version NUMBER-KIND. The script is as long as a small
-# program.
+# Prints the shell script of an agent whose version has the form NUMBER-KIND. The script is as long
+# as a small program.
 agent_of() {
   cat <<AGENT
 #!/bin/sh
@@ -72,8 +72,7 @@ AGENT
   done
 }
 
-# Starts the upgrader, and sets `upgrader` to its process. Its log goes to the console, and to
-# /run/log.
+# Starts the upgrader, and sets `upgrader` to its process id. Its log goes to /run/log.
 start_upgrader() {
   rm -rf /run/control /run/active
   mkdir -p /run/control
@@ -83,8 +82,8 @@ start_upgrader() {
   upgrader=$!
 }
 
-# Runs a command of agent-releases on /data/store. The upgrader of this test runs releases from
-# another directory, /data/releases.
+# Runs a command of agent-releases on /data/store. The upgrader of this test does not use this
+# directory: the releases that it runs are in /data/releases.
 releases() {
   env $CARELESS_ENVIRONMENT /bin/agent-releases --dir=/data/store --keys=/keys "$@"
 }

@@ -4,8 +4,8 @@
 # version works. tests/adversity/power/hangs judges the output.
 . /common.sh
 
-# Prints the script of an agent that sends a heartbeat after each message, and also every 2 s. So it
-# beats often enough for the watchdog, whose timeout is 20 s.
+# Prints the script of an agent that sends a heartbeat after each message, and also every 2 s. So
+# the agent sends heartbeats often enough for the watchdog, whose timeout is 20 s.
 beating_agent_of() {
   cat <<AGENT
 #!/bin/sh
@@ -93,8 +93,9 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# Requests an upgrade, so that the hang comes on a trial, but not if the agent is to hang. If an
-# agent hung on trial, the upgrader would fall back, and the machine would not be reset.
+# Requests an upgrade, so that the hang comes on a trial. Does not do so if the agent is to hang, by
+# itself or with the disk: on trial, the upgrader would fall back, and the machine would not be
+# reset.
 if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"

@@ -16,8 +16,8 @@ look_at_link() {
 }
 
 # Prints what agent-releases finds after the power cut: the desired release, the releases, and
-# whether they are complete. Then runs one more command, and prints all files, since a command must
-# remove the remains of interrupted ones.
+# whether they are complete. Then runs one more command, and prints all files that are left: if the
+# power cut interrupted a command, this later command must remove what the interrupted one has left.
 look_at_releases() {
   [ -e /data/store ] || return
   tell "desired $(cat /data/store/desired)"

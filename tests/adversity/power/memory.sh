@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # The init of a small virtual machine with a MIPS processor. Starts notify-watchdog, which runs an
-# upgrader with an agent, as on a device. Prints how much memory each of these programs takes.
+# upgrader with an agent, as on a small device. Prints how much memory each of these programs takes.
 # tests/adversity/power/memory reads these lines.
 /bin/busybox mkdir -p /proc /dev /run /tmp
 /bin/busybox --install -s /bin
@@ -18,8 +18,8 @@ follow=
 agent=hello-agent
 arguments='7000 /run/number'
 if [ -x /bin/agentify ]; then
-  # Uses agentify as the agent. agentify runs a daemon that only sleeps, and waits for new releases
-  # of this daemon.
+  # The agent is agentify. It runs a daemon that only sleeps, and meanwhile it looks for new
+  # releases of this daemon.
   agent=agentify
   arguments=
   mkdir -p /run/releases

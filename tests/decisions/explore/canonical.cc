@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses only these time limits. `some_limit` is shorter than the five seconds after
-// which the log reports a missing `hello`.
+// The exploration uses only the following four time limits. `some_limit` is shorter than the five
+// seconds after which the log reports a missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -50,8 +50,8 @@ void make_usual(UpgradeUnderWay& upgrade) {
   if (failure.errno_name) failure.errno_name = "EIO";
 }
 
-// Returns the state with other ids, versions and times: those that the exploration uses. So states
-// that differ only in these values become equal.
+// Replaces the state's ids, versions and times by those that the exploration uses. So states that
+// differ only in these values become equal.
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
@@ -66,10 +66,11 @@ State usual(State state) {
   return state;
 }
 
-// Returns `text`, a watcher's record, with the number 1 in the id of every upgrade. So records that
-// differ only in these numbers become equal. In the text, an id is "u" and capital letters, or
-// "sigusr2-" and digits. One more character follows the id, and is kept: a digit that says from
-// when the agent may be killed, or `-` if there is no such time.
+// Replaces the number in the id of every upgrade by 1. `text` has the facts that a watcher has
+// recorded. Texts that differ only in these numbers become equal. In the text, an id is "u" and
+// capital letters, or "sigusr2-" and digits. The character after the id does not belong to it, and
+// is kept. This character is a digit that says from when the agent may be killed, or `-` if there
+// is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -219,9 +220,10 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Forgets which pipe an agent has closed. If a held agent has closed a pipe, only the log says
-    // which of the two it was. If an active agent has closed one, this has no effect at all. And
-    // while an `activate` waits to be written, the agent's input is open.
+    // Forgets which of its two pipes an agent has closed. For an agent that is not active yet, this
+    // makes a difference only in the log. Also forgets that an active agent has closed a pipe,
+    // because this has no effect at all. While an `activate` waits to be written, the agent's input
+    // is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -253,9 +255,9 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Gives each program one of two numbers. Program 1, with the version "old", is the one from
-  // before the upgrade, which a fallback runs, too. Program 2, with the version "new", is the
-  // candidate's.
+  // Gives each program one of two numbers. Program 1 has the version "old": it is the program from
+  // before the upgrade, and a fallback runs it again. Program 2 has the version "new": it is the
+  // candidate's program.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

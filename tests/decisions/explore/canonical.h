@@ -20,9 +20,8 @@ namespace upgrader::test {
 // In a normalised state, all running deadlines lie at this instant, and the current instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Names one deadline of a state. It is a deadline of an agent, or the deadline of the upgrade under
-// way, or the time at which the start of an active agent counts as a success (--previous,
-// --attempts).
+// Names one deadline of a state: a deadline of an agent, the deadline of the upgrade under way, or
+// the time at which the start of an active agent counts as a success (--previous, --attempts).
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -53,19 +52,19 @@ struct NamedDeadline {
 // --on-unclean-stop=continue. The last two options are defaults: they apply to requests that do not
 // set these terms themselves.
 inline constexpr int policies = 5;
-// The number of the policy that has only time limits, and no other option.
+// The policy that has time limits, and no other option.
 inline constexpr int plain_policy = 1;
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
-// Three more policies, which not every program explores. The first has a watchdog. The second has
-// --gate=confirm and --commit=healthy, which apply to upgrades that SIGUSR2 requests. The third has
-// --fallback=warm.
+// Three more policies, which not every test program explores. The first has a watchdog. The second
+// has --gate=confirm and --commit=healthy, which apply to upgrades that SIGUSR2 requests. The third
+// has --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// Two policies with --previous and --attempts. The second of them has no time limits, so it has no
-// trial. The exploration uses both of them, the simulation neither.
+// Two policies with --previous and --attempts. The second of them has no time limits, so no agent
+// has a trial under it. The exploration uses both of them, the simulation neither.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
@@ -74,9 +73,9 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 
 // Says which of three kinds of events are explored under a policy. Each kind multiplies the number
 // of states, and has the same effect under every policy. So each kind is usually explored under one
-// or two policies only. WHOLE=1 in the environment, which `make explore` sets, has `control` and
-// `of_one_gone` explored under every policy, and `readiness` under the plain policy and the
-// policies with --previous, because under these policies a fallback may be on trial.
+// or two policies only. But `make explore` sets WHOLE=1 in the environment. Then `control` and
+// `of_one_gone` are explored under every policy, and `readiness` under the plain policy and the
+// policies with --previous, because with --previous a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests
@@ -85,15 +84,16 @@ struct Breadth {
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Returns the number of the explored policy that has the same options as `policy`, or nullopt if
-// there is no such policy. The lengths of time limits make no difference.
+// Returns which of the explored policies has the same options as `policy`, or nullopt if none has.
+// The lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Returns a hash of a supervisor's state and of `accounts`, which is what the watchers of this
-// supervisor know, as text. States that the exploration treats as the same have the same hash.
-// Different states almost certainly have different hashes.
+// Returns a hash of a supervisor's state and of `accounts`, a text with everything that the
+// watchers of this supervisor have recorded. States that the exploration treats as the same have
+// the same hash. Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Returns the same hash as key_of() for a state with any texts and times.
+// Returns the same hash as key_of(), but accepts a state and a watcher with any ids, texts and
+// times.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
 // Returns whether an upgrade with this id was requested by SIGUSR2.
@@ -226,8 +226,8 @@ struct Map {
   std::vector<Move> moves;
 };
 
-// Returns the shortest sequence of moves from the supervisor's first state to this place of the
-// map.
+// Returns the shortest sequence of moves from the supervisor's first state to the state at this
+// place of the map.
 [[nodiscard]] std::vector<Move> way_to(const Map& map, std::size_t place);
 
 }  // namespace upgrader::test

@@ -19,11 +19,12 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`, which depends on the id in it. Two upgrades matter: the one
-// under way, and the one of which the agent has been notified. If the `cancel` names one of them,
-// its class is `cancel_signal` for the id of an upgrade by SIGUSR2, and `cancel` for any other id.
-// The same holds for an id that the exploration itself uses, unless one of the two upgrades has an
-// id of the same kind. In all other cases the class is `cancel_other`.
+// Returns the class of a `cancel`, which depends on the id in it. There are two kinds of ids: those
+// of upgrades by SIGUSR2, and all others. Two upgrades matter: the one under way, and the one of
+// which the agent has been notified. For the id of one of them, the class is `cancel_signal` or
+// `cancel`, by the kind of the id. The same holds for an id that the exploration itself uses, if
+// neither of the two upgrades has an id of the same kind. In all other cases the class is
+// `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -40,8 +41,7 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
 
 // Returns the class of a request for an upgrade, or nullopt if the exploration makes no such
 // request. The requests of the exploration never set the stop timeout, and set the start timeout
-// and the length of the trial only to 0. Confirm timeouts other than 0 make no difference to the
-// class.
+// and the length of the trial only to 0. All confirm timeouts other than 0 lead to the same class.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;

@@ -19,8 +19,8 @@ using namespace agent_protocol;
 // Written from the manual pages alone. The checks read only the supervisor's state, and the facts
 // from which messages to init are made.
 
-// Returns whether the agent must send heartbeats: it is active, has not said `stopped`, and has
-// been neither killed nor told to stop for a rollback.
+// Returns whether the agent must send heartbeats: it is active, has not said `stopped`, has not
+// been killed, and has not been sent `stop` because of a rollback.
 bool is_watched(const std::optional<Agent>& agent) {
   return agent && agent->activated && !agent->stopped && !agent->killed &&
          agent->told != StopReason::rollback;
@@ -375,8 +375,9 @@ class Walk {
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
   }
 
-  // Records a change of the phase: the phase before the event, and the phase after the last
-  // outcome. A test later compares these records with the table of phases in supervisor.h.
+  // Records a change of the phase by a move: the phase before the move's event, and the phase after
+  // the move's last outcome. A test later compares these records with the table of phases in
+  // supervisor.h.
   void note_phases(const Move& move, Phase after) {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
@@ -428,8 +429,9 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Returns true if the last event has changed nothing in the node `parent`, in whose state the
-  // event came. Compares the states directly, which is faster than printing them with new numbers.
+  // Returns true if the last event has changed nothing: `state` and `watchers` are still those of
+  // the node `parent`, from which the event led. Compares the states directly, because printing
+  // them for a comparison would take longer.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&

@@ -51,11 +51,11 @@ class Companion {
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // other deadlines. `put_off` is true if `due_at` is already a postponed time, since the
-  // supervisor may postpone a deadline only once.
+  // other deadlines. `put_off` is true if the deadline `due` has already been postponed to
+  // `due_at`. Then the supervisor may not postpone it again.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
-  // Checks a step of the supervisor at instant 0. Must be called once for each step. Afterwards
-  // violations() returns every rule that the step has broken, as text.
+  // Checks a step of the supervisor at instant 0. Must be called once for each step. If the step
+  // has broken rules, violations() then also has these rules, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
   // Replaces the numbers of the generations by smaller numbers in the same order: see ranks_of().
@@ -80,8 +80,8 @@ class Companion {
 // not committed.
 [[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
 
-// Returns whether the supervisor reaches the phase `running` from this state, or ends, if from now
-// on nothing happens except that agents exit and deadlines pass.
+// Returns whether the supervisor comes to rest from this state: whether it reaches the phase
+// `running` or ends, if from now on nothing happens except that agents exit and deadlines pass.
 [[nodiscard]] bool comes_to_rest(Supervisor supervisor);
 
 // ---- a way as a scenario
@@ -96,8 +96,8 @@ struct Story {
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
 // explored policies. Two kinds of moves cannot be written as a scenario: a deadline that passes
-// before an earlier one, and an agent that does not read its input. At the first such move the text
-// ends, and its last line says that the scenario is not complete.
+// although an earlier deadline has not passed, and an agent that does not read its input. At the
+// first such move the text ends, and its last line says that the scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

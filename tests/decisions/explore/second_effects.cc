@@ -25,7 +25,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade whose request is in the notes: orders the check of its program.
+// Begins the upgrade that `notes.request` describes: orders the check of its program.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -44,8 +44,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Adds to `actions` the order that puts AGENT's link back, if the upgrade was to the executable
-// that AGENT's link names, and --relink is set.
+// Adds to `actions` the order that puts AGENT's link back. Adds nothing if --relink is not set, or
+// if the upgrade was not to the executable that AGENT's link names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -58,8 +58,8 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// Answers an operator's request for an upgrade, if such a request is still without an answer.
-// Called when the upgrade is accepted or refused.
+// Answers the operator's request for this upgrade, if there is one that has no answer yet. Called
+// when the upgrade is accepted or refused.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
@@ -97,8 +97,8 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby gets its `activate` when the upgrade has failed. The message says why, unless the
-  // standby's `welcome` has already said so.
+  // A standby is an agent of the old version, which is activated when the upgrade has failed. Its
+  // `activate` says why the upgrade has failed, unless its `welcome` has already said so.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -158,8 +158,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   send(actions, party, message);
 }
 
-// Forgets the state and the exit of the last active agent. Called when the `activate` of the next
-// agent, which contains that state, has been fully written.
+// Forgets the state that the last active agent has left, and how that agent has exited. Called when
+// the next agent's `activate`, which contains the state, has been fully written.
 void forget_what_was_left(Notes& notes) {
   notes.clean = false;
   notes.left.reset();
@@ -212,9 +212,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Records why the previous program must be started at a boot instead of the first agent: this agent
-// has failed, or its executable has been started too often. The previous program will be on trial,
-// with the terms that the options set.
+// Records why the previous program is started at a boot: the first agent has failed, or its
+// executable has been started too often. The previous program will be on trial. The options set the
+// terms of this trial, except for the mode, the gate and the commit rule, which are fixed.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};

@@ -112,9 +112,9 @@ std::string print_notes(const Notes& notes) {
 
 // ---- a run of the supervisor, followed in the second table
 
-// Follows a run of the supervisor in the second table. Keeps the current situation (the stage of
-// the upgrade and the states of two agents) and the notes (all other facts). Each step changes
-// both.
+// Runs the second table beside a supervisor, with the same events. Keeps the current situation (the
+// stage of the upgrade and the states of two agents) and the notes (all other facts). Each step
+// changes both.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
@@ -127,8 +127,9 @@ class Reading {
 
   [[nodiscard]] Notes& notes() { return notes_; }
   [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
-  // Returns the last step as text: the old situation, the event, and the new situation. An example
-  // is "hand yields ready, A stopped -> hand stopped ready".
+  // Returns the last step as text: the old situation, the event, and the new situation. In "hand
+  // yields ready, A stopped -> hand stopped ready", the event is "A stopped". A situation is the
+  // upgrade's stage, the state of agent A and the state of agent B.
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
   // Returns whether `other` has the same situation and the same notes.

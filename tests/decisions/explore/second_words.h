@@ -46,8 +46,8 @@ struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  // True if the request is for the executable that AGENT's link names. If the upgrade fails,
-  // AGENT's link is then put back.
+  // True if the request is for the executable that the upgrader's argument AGENT, a link, names.
+  // With --relink, a failure of such an upgrade puts this link back.
   bool of_agent = false;
   std::string owed = {};  // the operator's request that has no answer yet
   bool told = false;      // the active agent has been sent the upgrade's id

@@ -76,9 +76,10 @@ class Teller {
   }
 
  private:
-  // Returns whether the event is of the class `wanted`. One case is special. In the exploration, an
-  // `extend` or a `cancel` that comes just before a deadline has a class of its own. Here, any
-  // `extend` or `cancel` of that agent fits, because the caller chooses the time of the message.
+  // Returns whether the event is of the class `wanted`. In the exploration, an `extend` or a
+  // `cancel` just before a deadline has a class of its own. If `wanted` is such a class, compares
+  // the event with the usual class of this message instead, because the caller chooses the time of
+  // the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -89,8 +90,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario would use, which is EAGAIN for a failed
-  // start. The exploration uses EIO for every failure.
+  // Returns the outcome with the errno that a scenario uses. For a failed start, scenarios use
+  // EAGAIN, but the exploration uses EIO for every failure.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;

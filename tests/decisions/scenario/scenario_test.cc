@@ -39,8 +39,8 @@ std::string trimmed(const std::string& text) {
 }
 
 // Returns the rows of endings.table, by the names of the scenarios. A row has the columns "name |
-// phase | active | told": the phase and the active agent at the end of a scenario, and how its last
-// upgrade ended, with the agent that was told so.
+// phase | active | told". They are the scenario's name, the phase at its end, the agent that is
+// active then, and the last ending of an upgrade of which an agent was notified, with this agent.
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

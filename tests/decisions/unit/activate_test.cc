@@ -1,5 +1,5 @@
-// Tests the supervisor's decisions about an agent to which `activate` cannot be written
-// immediately, or not at all. All orders of events are explored in tests/decisions/explore.
+// Tests the supervisor's decisions about an agent to which `activate` can be written only with a
+// delay, or not at all. All orders of events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <csignal>
 

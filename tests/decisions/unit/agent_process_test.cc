@@ -237,9 +237,9 @@ void open_again() {
   agent_protocol_close(agent);
 }
 
-// Replaces this process with a new run of this test program, which runs only the hidden test of
-// this file. If `command` is not null, replaces this process with a shell that runs the command and
-// has this program's path as its $0.
+// Replaces this process with a new run of this test program. The new run executes only one test of
+// this file, which does not run by default. If `command` is not null, replaces this process with a
+// shell that runs the command and has this program's path as its $0.
 void execute_anew(const char* command = nullptr) {
   const char* self = "/proc/self/exe";
   if (command == nullptr) {

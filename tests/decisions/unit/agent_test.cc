@@ -118,7 +118,8 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
         "upgrade_failed id=u2 reason=r failure(u2 stage=trial reason=r signal=11)");
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u3 reason=r failure(u3 stage=request reason=r errno=ENOENT)");
-  // This is the largest signal number that the C interface can represent.
+  // 5,000,000,000 is too large for the C interface, so the largest signal number that it can
+  // represent is reported instead.
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u4 reason=r failure(u4 stage=stop reason=r signal=2147483647)");
 }

@@ -1,7 +1,7 @@
 // Tests the class Agents, which stands between the supervisor and the agents' processes. It turns
 // agents' messages and exits into events, and the supervisor's orders into lines and signals.
-// agents.h promises an order of the events: an agent's last messages come before its exit, and the
-// newest agent's events come first, but those of all other agents soon after. failing_loop_test.cc
+// agents.h promises an order of the events. An agent's last messages come before its exit. The
+// newest agent's events come first, and those of all other agents soon after. failing_loop_test.cc
 // tests failing system calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
@@ -53,8 +53,8 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // `turns_before` is declared before the bench so that it outlives the agent, because the agent's
-  // exit is recorded in it, too.
+  // `turns_before` is declared first, so that it is destroyed last: the agent's exit at the end of
+  // the test is recorded in it, too.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);
@@ -269,7 +269,7 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
   // The bytes of this message wait behind those of `activate`. ActivateWritten must be reported
-  // when all bytes of `activate` are written, even though these bytes still wait.
+  // when all bytes of `activate` are written, although the bytes of this message still wait.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {

@@ -12,8 +12,8 @@ using namespace std::string_literals;
 
 namespace {
 
-// Names for the two values of next_attempt()'s last argument, which says whether the link of
-// --previous names another executable that could be started instead.
+// Names for the two values of next_attempt()'s last argument. It says whether the link of
+// --previous names an executable that could be started instead of AGENT's.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
@@ -152,8 +152,8 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // Now the link of --previous names an executable, too. AGENT's executable has been started too
-  // often, so the other one must be started next.
+  // From now on, the link of --previous names an executable. AGENT's executable has been started
+  // too often, so the executable of --previous must be started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

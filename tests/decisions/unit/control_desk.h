@@ -17,7 +17,7 @@
 #include "upgrader/shell/control.h"
 
 // At the start of a test, the control directory is open, but nobody has claimed it, so no request
-// is read. The supervisor has an active agent, and every program is /bin/true.
+// is read. The supervisor has an active agent. All programs of the fixture are /bin/true.
 class Desk {
  public:
   Desk() {
@@ -37,8 +37,8 @@ class Desk {
   Desk& operator=(const Desk&) = delete;
 
   // Claims the control directory. From the next settle() on, lines are read from the directory's
-  // FIFO. These tests write only lines that are not valid requests; `shown` collects the log text
-  // for each such line.
+  // FIFO. The tests that use this fixture write only lines that are not valid requests. For each of
+  // these lines, `shown` gets the text for the log.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },

@@ -66,8 +66,8 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  // The bytes of the whole file. The header and the table of segments are later written over the
-  // beginning of these bytes.
+  // The bytes after the header and the table of segments. So that offsets are those of the file,
+  // `rest` also has bytes in place of the header and the table, which are not used.
   std::string rest;
 };
 

@@ -1,6 +1,6 @@
 // Tests the control directory and the file of --attempts while file system calls fail, which is
-// rare in reality. Requests or new statuses are lost then. One log line must report this loss, and
-// the old files must stay.
+// rare in reality. Such a failure loses a request or a new status. One log line must report the
+// loss, and the old file must stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -84,8 +84,8 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
     // AttemptsFile::write() opens an existing file twice: first to read it, then to overwrite a
-    // part of it. Here, the second open fails, so write() makes a new file instead. Then the system
-    // call `call` fails as well, while write() makes the new file.
+    // part of it. Here, the second open fails, so write() makes a new file, as it does if there is
+    // no file. While write() makes the new file, the system call `call` fails.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);

@@ -61,10 +61,10 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   const Releases releases;
   const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row has the call of prove() that fails, and the number of times that this call succeeds
-  // before it fails. prove() makes its calls in this order: it inspects the link's directory, the
-  // executable and the link; makes the new link; inspects the executable's directory; syncs the
-  // executable and the executable's directory.
+  // Each row has a system call that fails in prove(), and the number of times that this call
+  // succeeds before it fails. prove() makes its system calls in this order: it inspects the link's
+  // directory, the executable and the link; makes the new link; inspects the executable's
+  // directory; syncs the executable and the executable's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::readlinkat, 0},
@@ -90,9 +90,10 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row has the call of commit() that fails, and the number of times that this call succeeds
-  // before it fails. commit() makes its calls in this order: it inspects the link's directory and
-  // the executable; makes the new link and checks where it leads; syncs the link's directory.
+  // Each row has a system call that fails in commit(), and the number of times that this call
+  // succeeds before it fails. commit() makes its system calls in this order: it inspects the link's
+  // directory and the executable; makes the new link and checks where it leads; syncs the link's
+  // directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::stat, 1},
@@ -399,8 +400,8 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // After the link's directory has been moved, the relative target `../two` leads to a new place.
-  // True if a different program lies there. False if there is no file there.
+  // After the link's directory has been moved, the relative target `../two` is a different path.
+  // `to_another` is true if a different program lies at this path, and false if no file does.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

@@ -73,7 +73,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// Reads all bytes that a nonblocking descriptor has to read now.
+// Reads all bytes that are available now from a nonblocking descriptor.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];

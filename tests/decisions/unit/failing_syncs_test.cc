@@ -23,10 +23,10 @@ using namespace upgrader;
 
 namespace {
 
-// The script of both agents. The first agent requests an upgrade to the program `two`. When this is
-// accepted, it runs the script `meanwhile`, which can write to the upgrader through descriptor 9.
-// Then it waits for `stop`, and says `stopped`. The second agent ends when the upgrade is
-// committed.
+// The script of both agents. The first agent requests an upgrade to the program `two`. When this
+// request is accepted, the agent runs the script `meanwhile`, which can write to the upgrader
+// through descriptor 9. Then the agent waits for `stop`, and says `stopped`. The second agent ends
+// when the upgrade is committed.
 constexpr const char* agent_script = R"(#!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
 say() { echo '{"type":'"$1"'}' >&9; }

@@ -1,6 +1,6 @@
 // Tests --previous and --attempts while system calls fail, which is rare in reality. A commit that
-// fails must leave both links unchanged. If a start of an agent cannot be counted, that must be
-// logged.
+// fails must leave AGENT's link and the link of --previous unchanged. If an agent's start cannot be
+// counted, this failure must be logged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -84,10 +84,10 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
   Link link = releases.link_with_previous();
-  // Each row has the call of commit() that fails, and the number of times that this call succeeds
-  // before it fails. commit() makes its calls in this order: it makes the new link of --previous
-  // and syncs that link's directory; inspects the directory of AGENT's link, and the executable;
-  // makes AGENT's new link; syncs the directory of AGENT's link.
+  // Each row has a system call that fails in commit(), and the number of times that this call
+  // succeeds before it fails. commit() makes its system calls in this order: it makes the new link
+  // of --previous and syncs that link's directory; inspects the directory of AGENT's link, and the
+  // executable; makes AGENT's new link; syncs the directory of AGENT's link.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
                                                         {Call::fsync, 0},
                                                         {Call::fstat, 0},
@@ -196,9 +196,9 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The failing call is the call that counts the start. The calls before it succeed: open() of the
-  // links' directories, of the program and of the program's loader, and openat() of the file of
-  // --attempts, which is read twice.
+  // The call that counts the agent's start fails. The earlier calls succeed: open() for the links'
+  // directories, the program and the program's loader, or openat() for the file of --attempts,
+  // which is read twice.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);

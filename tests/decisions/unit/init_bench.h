@@ -63,9 +63,9 @@ class InitBench {
     }
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Moves the clock to the time `after` after the clock's start, and wakes the InitSystem whenever
-  // one of the InitSystem's deadlines is due. Calls `each` with the time and the text of each
-  // message. Returns how often the InitSystem was woken.
+  // Moves the clock until the time `after` has passed since the clock's start. Wakes the InitSystem
+  // whenever one of the InitSystem's deadlines is due. Calls `each` with the time and the text of
+  // each message. Returns how often the InitSystem was woken.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;
@@ -108,7 +108,7 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns the facts from which messages to init are made (InitNews), for a time in which the
+// Returns an InitNews (the facts from which messages to init are made) for the case that the
 // upgrader waits for an agent that has sent `extend`.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);

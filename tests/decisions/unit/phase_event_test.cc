@@ -1,5 +1,5 @@
-// Tests every event in every phase, and every possible event after this first event. Longer
-// sequences of events are explored in tests/decisions/explore.
+// Tests every event in every phase, and then every possible second event. Longer sequences of
+// events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 
 #include "tests/support/bench.h"

@@ -52,7 +52,7 @@ class Child {
 
   // Waits until the process has executed its program. Works only for a program that copies its
   // input to its output, such as `cat`: the copied byte shows that the program runs.
-  void update_watch() {
+  void wait_until_executed() {
     say("x");
     REQUIRE(hear(1) == "x");
   }
@@ -121,7 +121,7 @@ TEST_CASE("a started process reads what we write and we read what it writes") {
 TEST_CASE("the ends of the pipes are real pipes: ours do not block, the agent's do") {
   mark_close_on_exec_from(first_passed_descriptor);
   Child cat(program_of("/bin/cat"));
-  cat.update_watch();
+  cat.wait_until_executed();
   const auto flags_of_child = [&](int fd) {
     const std::string info =
         content_of("/proc/" + std::to_string(cat.pid()) + "/fdinfo/" + std::to_string(fd));
@@ -150,7 +150,7 @@ TEST_CASE("an agent has the descriptors 0 to 2 and those passed, and no other") 
   const int passed = GENERATE(0, 1, 2);
   Child earlier(program_of("/bin/cat"), {.environment = {}, .passed = passed});
   Child cat(program_of("/bin/cat"), {.environment = {}, .passed = passed});
-  cat.update_watch();
+  cat.wait_until_executed();
 
   const std::map<int, std::string> descriptors = descriptors_of(cat.pid());
 
@@ -183,7 +183,7 @@ TEST_CASE("an agent's signals are at their defaults, whatever the upgrader's are
   REQUIRE(status_of(::getpid(), "SigIgn") != "0000000000000000");
 
   Child cat(program_of("/bin/cat"));
-  cat.update_watch();
+  cat.wait_until_executed();
 
   CHECK(status_of(cat.pid(), "SigBlk") == "0000000000000000");
   CHECK(status_of(cat.pid(), "SigIgn") == "0000000000000000");
@@ -202,7 +202,7 @@ TEST_CASE("an agent's signals are at their defaults, whatever the upgrader's are
 TEST_CASE("an agent leads a session of its own, in our directory and with our umask") {
   const mode_t before = ::umask(0137);
   Child cat(program_of("/bin/cat"));
-  cat.update_watch();
+  cat.wait_until_executed();
 
   CHECK(::getsid(cat.pid()) == cat.pid());
   CHECK(::getpgid(cat.pid()) == cat.pid());
@@ -220,7 +220,7 @@ TEST_CASE("an agent's environment is the one given, with its own pid in LISTEN_P
       .passed = 0};
   for (int i = 0; i < 2; ++i) {
     Child cat(program_of("/bin/cat"), setting);
-    cat.update_watch();
+    cat.wait_until_executed();
 
     CHECK(texts_of(cat.pid(), "environ") ==
           std::vector<std::string>{"A=1", "LISTEN_PID=" + std::to_string(cat.pid()), "", "odd",
@@ -298,7 +298,7 @@ TEST_CASE("a program whose file was replaced or deleted is started as it was") {
   }
 
   Child cat(program);
-  cat.update_watch();
+  cat.wait_until_executed();
   cat->input.reset();
 
   CHECK(cat.end() == Ending{Ending::How::exited, 0});
@@ -316,7 +316,7 @@ TEST_CASE("a program that may be executed but not read is started, deleted or no
   if (GENERATE(true, false)) std::filesystem::remove(path);
 
   Child cat(program);
-  cat.update_watch();
+  cat.wait_until_executed();
 }
 
 TEST_CASE("a script is started by its path") {
@@ -415,8 +415,8 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
 TEST_CASE("a child holds no end of another one's pipes") {
   Child first(program_of("/bin/cat"));
   Child second(program_of("/bin/cat"));
-  first.update_watch();
-  second.update_watch();
+  first.wait_until_executed();
+  second.wait_until_executed();
 
   first->input.reset();
 

@@ -186,7 +186,7 @@ TEST_CASE("an output that cannot be made or is no file makes unfit") {
 }
 
 TEST_CASE("without room for the next records, or for a position, the agent is unfit") {
-  // Makes writes fail as on a full disk, by a limit for the sizes of files. tests/delivery/places
+  // Makes writes fail as on a full disk, by a limit on the size of files. tests/delivery/places
   // fills a real disk.
   class FileSizeLimit {
    public:

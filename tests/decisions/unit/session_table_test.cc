@@ -96,8 +96,8 @@ std::map<std::string, Session> all_states() {
 }
 
 // The table of calls. Each row is a state of the session, and each column a call of the agent's
-// program. A cell says what happens then. `sent`: the message is sent. `told`: the program gets an
-// event. `ok`: the call is allowed, and has no effect. `-`: the call is refused.
+// program. A cell says what the call does in this state. `sent`: the message is sent. `told`: the
+// program gets an event. `ok`: the call is allowed, and has no effect. `-`: the call is refused.
 constexpr const char* table_of_calls = R"(
 state         hello ready unfit upgrade confirm cancel stopped healthy extend heartbeat status
 silent        sent  -     -     -       -       -      -       -       -      -         -
@@ -144,9 +144,9 @@ alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok
 )";
 
 // The table of events. Each row is a state of the session. Each column is a message from the
-// upgrader, the end of input or SIGTERM. A cell says what happens then. `told`: the program gets an
-// event. `sent`: a message is sent. `exit`: the agent exits immediately. `noted`: only the
-// session's state changes. `.`: the event is ignored.
+// upgrader, the end of input or SIGTERM. A cell says what the session does in this state. `told`:
+// the program gets an event. `sent`: a message is sent. `exit`: the agent exits immediately.
+// `noted`: only the session's state changes. `.`: the event is ignored.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

@@ -1,7 +1,7 @@
-// Tests the texts that the supervisor makes for agents and operators. They are log lines (when the
-// upgrader exits, and when an agent gets its work back), reasons (why a request is refused or an
-// upgrade fails, with their maximum length), and the message types in `error` messages. Also tests
-// the last messages of agents that have exited, and log lines that may be written only once.
+// Tests the texts that the supervisor makes for agents and operators. Among them are log lines
+// about the upgrader's exit and about an agent that gets its work back, and the reasons of refusals
+// and failures, with their maximum length. Also tests the message types in `error` messages, the
+// last messages of agents that have exited, and log lines that may be written only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -53,8 +53,8 @@ puts_in_place() {
     share/zsh/site-functions/_upgrader)
 }
 
-# Loads each completion alone, as a shell does at the first tab. Each must find the functions that
-# all completions share.
+# Loads each program's shell completion alone, as a shell does when the user first presses tab. Each
+# completion must find the functions that all completions share.
 completions_load() {
   for program in upgrader upgraderctl agentify agent-conformance agent-releases fleetctl \
     fleet-agent fleet-controller notify-watchdog; do
@@ -110,9 +110,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which protection a program or library lacks. Each program or library is built with the same
-# options from many objects, so at least one object has a buffer and calls the check of the stack
-# protector.
+# Prints which protections a program or library lacks. Finds the stack protector by the call of its
+# check, which only functions with a buffer make. Each program or library is built from many
+# objects, all with the same options, so at least one of them makes this call.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -174,8 +174,8 @@ has_examples() {
 }
 
 # Checks that the examples for each init system name the upgrader by the path at which it was
-# installed. The examples of the sample agent must also name the installed sample-agent, whose copy
-# is the first release.
+# installed. The examples of the sample agent must also name the installed sample-agent, a copy of
+# which is the first release.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
@@ -234,7 +234,7 @@ builds_hello_agents() {
 }
 
 # Runs the commands that docs/agents.md shows for the hello-agent, on the copy of the installed
-# files, and checks that the agent counts on.
+# files. The agent must continue to count after an upgrade.
 hello_agent_counts() {
   PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/together/languages/readme.py \
     "$scratch/hello/python"

@@ -121,15 +121,15 @@ adds_a_release() {
     cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
 }
 
-# Upgrades to a version that crashes before it is ready. This is generation 3. Generation 2 must
-# stay active, and the link must again name generation 2's version.
+# Upgrades to a version that crashes before it is ready. Its agent is generation 3. Generation 2
+# must stay active, and the link must again name generation 2's version.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Upgrades to a version that crashes on trial. This is generation 4. Generation 5, which runs the
-# version of generation 2 again, must become active.
+# Upgrades to a version that crashes on trial. Its agent is generation 4. Generation 5, which runs
+# the version of generation 2 again, must become active.
 survives_trial() {
   goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
@@ -157,7 +157,7 @@ switches_on_network() {
 next_number() {
   # shellcheck disable=SC2016  # the inner bash expands the text
   timeout "$limit" bash -c '
-    # Ends when it has a connection, or when `timeout` kills this shell.
+    # This loop ends when the shell has a connection, or when `timeout` kills the shell.
     until exec 7<>/dev/tcp/127.0.0.1/7000; do :; done 2>/dev/null
     head -n 1 <&7'
 }

@@ -27,9 +27,9 @@ file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
 all_there() { for package in $packages; do file_of "$package" || return 1; done; }
 
-# Runs lintian, but without its search for misspelt words in programs, which mistakes machine code
-# for text. For example, it takes the code of a comparison with `silent` for the misspelt word
-# "lentH".
+# Runs lintian, but without its search for misspelled words in programs, which mistakes machine code
+# for text. For example, this search takes the code of a comparison with `silent` for the misspelled
+# word "lentH".
 lints() {
   lintian --allow-root --pedantic --display-info --suppress-tags spelling-error-in-binary \
     --fail-on error,warning,info,pedantic "$@"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes complete upgrades, good and bad, in surroundings where something is missing. Prints `ok`
-# lines and `N passed, N failed`. If this machine cannot make such surroundings, prints a line
-# `report: skipped` that names them, and does not count them as passed.
+# Makes complete upgrades, good and bad, in surroundings that lack something, such as /proc, memory
+# or space on the disk. Prints `ok` lines and `N passed, N failed`. If this machine cannot make some
+# of these surroundings, prints a line `report: skipped` that names them, and does not count their
+# tests as passed.
 # usage: tests/delivery/places/run.sh    BUILD=build  UPGRADER=build/upgrader
 set -u
 
@@ -42,8 +43,8 @@ try() {
   if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
 }
 
-# Checks that the surroundings PLACE really lack something, since the upgrades would prove nothing
-# otherwise.
+# Checks that the surroundings PLACE really lack something. Otherwise the upgrades in these
+# surroundings would prove nothing.
 lacks() {
   tests/delivery/places/in "$1" >/dev/null || return
   if tests/delivery/places/in "$1" sh -c "$2" >"$scratch/said" 2>&1; then

@@ -3,9 +3,9 @@
 
 # ---- make analyze
 
-# make analyze (V10): runs static analysis on the code of the upgrader and of the library for
-# agents. LONG=1 also analyzes the tests and the sample agent, with more tools and with the slow
-# checks.
+# make analyze (layer V10 in tests/INVARIANTS.md): runs static analysis on the code of the upgrader
+# and of the library for agents. LONG=1 also analyzes the tests and the sample agent, with more
+# tools and with the slow checks.
 
 .PHONY: analyze analyze-here
 
@@ -19,11 +19,12 @@ analyze-here: $(upgrader_library) $(protocol_library) $(if $(filter 1,$(LONG)),$
 
 # ---- make sanitize
 
-# make sanitize (V10): runs the tests with AddressSanitizer, UndefinedBehaviorSanitizer and
-# LeakSanitizer. ThreadSanitizer is not used, because the upgrader, the library and the sample agent
-# have one thread each. By default, only the product is sanitized: it is linked with the tests'
-# usual objects, and the longest tests are left out. LONG=1 also sanitizes the tests, and runs all
-# of them. It also runs the tests that .mk files of other programs add to `sanitized_tests`.
+# make sanitize (layer V10 in tests/INVARIANTS.md): runs the tests with AddressSanitizer,
+# UndefinedBehaviorSanitizer and LeakSanitizer. ThreadSanitizer is not used, because the upgrader,
+# the library and the sample agent have one thread each. By default, only the product is sanitized:
+# it is linked with the tests' usual objects, and the longest tests are left out. LONG=1 also
+# sanitizes the tests, and runs all of them. It also runs the tests that .mk files of other programs
+# add to `sanitized_tests`.
 
 .PHONY: sanitize sanitize-build sanitize-run
 

@@ -1,5 +1,5 @@
-# make coverage (V11): counts which branches of the product the tests take. Only the product is
-# compiled anew, and is linked with the tests' usual objects.
+# make coverage (layer V11 in tests/INVARIANTS.md): counts which branches of the product the tests
+# take. Only the product is compiled anew, and is linked with the tests' usual objects.
 
 .PHONY: coverage coverage-build coverage-run
 

@@ -464,7 +464,7 @@ class Finder:
         for child in cursor.get_children():
             # In an expression such as `a.b<c>`, visits only the part before the `.` or `->`. That
             # part begins where the whole expression begins, and template arguments after the
-            # member's name do not.
+            # member's name begin later.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# Files of upgrader/core that do not belong to the group of the decisions, but to that of the shell
-# (the code around the decisions). They have the facts for messages to init, and code that is tested
-# with whole programs.
+# Files of upgrader/core that belong to the group of the shell (the code around the decisions), and
+# not to the group of the decisions. One of them has the facts for messages to init. The code in the
+# other two is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the

@@ -1,6 +1,6 @@
 # Mutants that serve as canaries: they show that `make mutate` judges mutants correctly. Some change
-# behavior that a test certainly checks, so tests must kill them. The others change nothing that the
-# program does, so they must survive.
+# behavior that a test certainly checks, so tests must kill them. The other mutants change nothing
+# that the program does, so they must survive.
 import find
 
 # The canaries. Each canary has its expected fate, its file, the text that it replaces, and the

@@ -20,9 +20,9 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
 # Tests that are not built in the copy: tests of code without mutants, and explore_test, because
 # second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# The compiler's flags. They leave out the hardening flags of the installed programs: with these
-# flags, the compiler would call other functions instead of some that tests replace to make them
-# fail.
+# The compiler's flags. The hardening flags of the installed programs are left out. With hardening,
+# the compiler would call variants of some functions, but the tests replace the usual functions to
+# make calls fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

@@ -1,4 +1,4 @@
-# Lists the files of the tree for the other tidy checks. Every list is of the tree in the current
+# Lists the files of the tree for the tidy checks. Every list is of the tree in the current
 # directory, without the files that a build or git leaves there.
 
 tree_files() {

@@ -1,6 +1,6 @@
 # Checks the pages that a stranger reads first: the front page and its doors, the pictures, the site
-# of `make html`, the first change in CONTRIBUTING.md, `make help`, and the age of the rows in
-# tests/VERIFICATION.md.
+# of `make html`, the first change in CONTRIBUTING.md, `make help`, and the headings of old and new
+# results in tests/VERIFICATION.md.
 
 front_checks='front_page doors pictures site help old_rows'
 
@@ -147,8 +147,9 @@ canary_help() {
   echo 'make help shows 11 targets'
 }
 
-# Checks the age of the rows in tests/VERIFICATION.md: rows under the heading of the newest commit
-# must be of that commit, and all rows of older commits must stand under the heading for old rows.
+# Checks that each row of results in tests/VERIFICATION.md stands under the right heading: rows
+# under the heading of the newest commit must be of that commit, and all rows of older commits must
+# stand under the heading for older rows.
 check_old_rows() {
   awk '
     /^##/ { commit = /^### Of the newest commit, / ? $NF : ""; old = /^### OLDER ROWS/ }

@@ -93,8 +93,7 @@ canary_layers() {
 
 # Checks that a program of upgrader/, tools/ or fleet/ includes only its own files, base/,
 # agent-protocol/ and the installed headers of libagent-releases, but no other program's files.
-# There is one exception: `agentify run` checks the options for the upgrader by the upgrader's own
-# code.
+# There is one exception: `agentify run` checks the upgrader's options with the upgrader's own code.
 check_crossings() {
   product_files | grep -E '^(base|agent-protocol|upgrader|tools|fleet)/' | includes |
     awk -F: '
@@ -204,8 +203,8 @@ canary_decisions() {
 }
 
 # Checks that the deciding part of agent-releases does no input or output, and reads no clock: it
-# may include neither the shell nor system headers. libsodium's headers are allowed, since libsodium
-# only computes.
+# may include neither system headers nor the files of agent-releases that do input or output.
+# libsodium's headers are allowed, since libsodium only computes.
 check_releases() {
   echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep -E '^tools/agent-releases/(core|include)/' |
@@ -237,7 +236,7 @@ canary_sample_agent_includes() {
   echo 'sample-agent/planted.h:3:agent-protocol/cpp/session/session.h'
 }
 
-# The files of agent-conformance that do input or output. All others only decide.
+# The files of agent-conformance that do input or output. All its other files only decide.
 conformance_shell='agent_process(_look|_start)?|main|stage'
 
 # Checks three things. agent-conformance, which judges agents, and its double, a bad agent that
@@ -267,7 +266,7 @@ canary_conformance_includes() {
   echo 'includes <uv.h>'
 }
 
-# The files of notify-watchdog that do input or output. All others only decide.
+# The files of notify-watchdog that do input or output. All its other files only decide.
 notify_watchdog_shell='device|log|main|notify_socket'
 
 # Checks that the deciding part of notify-watchdog does no input or output, and that the whole
@@ -315,8 +314,8 @@ canary_upgraderctl_includes() {
 
 # Checks fleet/model, which decides for many machines as the supervisor does for one. It must do no
 # input or output, read no clock, and use no code of the store or of the programs that use the
-# store. Only record_archive and record_members may include cereal, and only target_match regular
-# expressions.
+# store. Only record_archive and record_members may include cereal, and only target_match may use
+# regular expressions.
 check_fleet_model() {
   echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/model/' >"$scratch/pure"
@@ -348,7 +347,8 @@ canary_fleet_model() {
   echo 'planted = '
 }
 
-# The files of fleet/store that do input or output. All others do neither, and use only fleet/model.
+# The files of fleet/store that do input or output. All other files of fleet/store do no input or
+# output, and use only fleet/model.
 fleet_store_shell='etcd_(admin|call|line|store)|http2|uv_timers'
 
 check_fleet_store() {
@@ -400,8 +400,8 @@ canary_fleet_orders() {
   echo 'planted = '
 }
 
-# Checks that fleet/cell, which decides the parts of a cell and the next step of the cell's trial,
-# uses neither files nor processes.
+# Checks that fleet/cell uses neither files nor processes. It describes and checks a cell, and
+# decides when the programs of a trial cell are started and stopped.
 check_fleet_cell() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/cell/' >"$scratch/pure"
@@ -424,8 +424,8 @@ canary_fleet_cell() {
   echo 'planted = '
 }
 
-# The files of fleet/http that do input or output. All others only judge requests and choose
-# answers.
+# The files of fleet/http that do input or output. All its other files only judge requests and
+# choose answers.
 fleet_http_shell='join_door|outside|peer|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 

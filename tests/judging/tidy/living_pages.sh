@@ -15,8 +15,8 @@ extract() {
 }
 
 # usage: live PLAY COMMAND...
-# Passes the output of the command, which is an example from a page, to the test PLAY of play.sh.
-# Runs this test in an empty directory, and prints the errors that it finds.
+# The command prints an example from a page. Passes this example to the test PLAY of play.sh, runs
+# the test in an empty directory, and prints the errors that the test finds.
 live() {
   play=$1
   shift

@@ -296,7 +296,7 @@ canary_links() {
   echo 'planted.cc does not exist'
 }
 
-# Checks that functions exist if the pages about code name them.
+# Checks that the pages about code name only functions that exist.
 check_named_code() {
   grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
     grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u \

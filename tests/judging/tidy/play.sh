@@ -42,7 +42,8 @@ play_shell_agent() {
     read -r second rest <&7
   done
   kill -0 "$first" 2>/dev/null && complain 'of before is still there'
-  # Waits for the commit, since the new agent may work before the upgrader has logged the commit.
+  # Waits for the commit, since the new agent may begin to work before the upgrader has logged the
+  # commit.
   limit=$(($(date +%s) + 60))
   until grep -q 'upgrade sigusr2-1 is committed' log; do
     [ "$(date +%s)" -lt "$limit" ] || complain 'was not committed within 60 s'
@@ -62,9 +63,9 @@ play_shell_agent() {
     [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
   done
 
-  # Kills the agent, whose subshell then stays behind, and sees the end of input. The subshell must
-  # signal no process, since the agent's pid may belong to an unrelated process by then. Traces of
-  # the shells show whether it does.
+  # Kills the agent. Its subshell then stays behind, and reaches the end of the input. The subshell
+  # must signal no process, since the agent's pid may belong to an unrelated process by then. Traces
+  # of the shells show whether it does.
   mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
   sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
   cat <trace >log &
@@ -89,8 +90,9 @@ play_shell_agent() {
 play_transcripts() {
   here=$(pwd -P)
 
-  # The script of every agent in a transcript. An agent finds out its generation by counting, and
-  # sends and expects the lines of that generation.
+  # The script of every agent in a transcript. The file `started` has the number of agents that have
+  # been started, so an agent learns its generation from it. The agent sends and expects the lines
+  # of that generation.
   cat >actor <<'ACTOR'
 #!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
@@ -137,7 +139,8 @@ ACTOR
 }
 
 # Makes the run whose log README.md shows: version 1.0 of an agent is upgraded by SIGUSR2 to 1.1,
-# which ends at its start, and to 1.2, which dies on trial. Prints the differences to the real log.
+# which ends at its start, and to 1.2, which dies on trial. Prints the differences from the real
+# log.
 play_log() {
   mkdir releases
   cat >releases/1.0 <<'AGENT'
@@ -196,7 +199,7 @@ AGENT
 # Tests the script that stops the sample agent under busybox init. The script must signal the
 # upgrader that the lock's file names, and wait for its end. It must never signal another process
 # that has got the pid of a dead upgrader. DIRECTORY/input is a copy of the script that uses the
-# lock's file `lock` in the working directory, and does not pause between two looks.
+# lock's file `lock` in the working directory, and does not sleep in the loops that wait.
 play_busybox_stop() {
   played=busybox/stop
   mkfifo over errors || exit 1

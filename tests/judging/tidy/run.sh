@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs the tidy checks on the tree, except for those that compile, which `compiling` runs. With
-# --canaries, runs the canary of every check: runs the check on a copy of the tree in which a
-# violation is planted, and which the check must report. Prints `ok NAME` or `not ok NAME: where`
-# lines and at the end `N passed, N failed`. A check that cannot be run on this machine is reported
-# as `skipped`, and is not counted as passed.
+# Runs the tidy checks on the tree, except for those that compile, which the script `compiling`
+# runs. With --canaries, runs the canary of every check instead: plants violations in a copy of the
+# tree, and runs the check on this copy. The check must report these violations. Prints `ok NAME` or
+# `not ok NAME: where` lines and at the end `N passed, N failed`. A check that cannot be run on this
+# machine is reported as `skipped`, and is not counted as passed.
 #
 # usage: tests/judging/tidy/run.sh [--canaries | --compiling] [CHECK ...]
 #        UPGRADER=build/upgrader, CXX=g++, BUILD=build

@@ -38,7 +38,7 @@ TABLE
 }
 
 # Prints the files that have more than $1 lines. Does not count comments and blank lines, since a
-# limit on them would make people write riddles.
+# limit on them would make people leave them out.
 longer_than() {
   xargs -r awk -v max="$1" '
     FNR == 1 { count = 0 }
@@ -263,8 +263,8 @@ canary_targets() {
   echo '> lines'
 }
 
-# Checks that the text of each error that `make seeded` plants is in the core. Otherwise nobody
-# would notice before the next `make verify`.
+# Checks that each error of `make seeded` can still be planted: the text that it replaces must be in
+# the core. Otherwise nobody would notice before the next `make verify`.
 check_seeds() { tests/judging/verify/seeded --look 2>&1; }
 
 canary_seeds() {
@@ -273,8 +273,8 @@ canary_seeds() {
   echo 'inverted condition: on_unclean_stop means its opposite'
 }
 
-# Checks that the text of each error that `make simulate` plants is in the shell or the core, and
-# that the text of each canary of `make mutate` is in its file.
+# Checks that each error of `make simulate` and each canary of `make mutate` can still be planted:
+# the text that it replaces must be in its file.
 check_planted() {
   grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do
     file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')

@@ -21,8 +21,8 @@ check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  # Leaves out benchmarks, and the scripts that run in virtual machines, whose clock does not depend
-  # on the host's speed.
+  # The files that check_sleeps leaves out: benchmarks, and the scripts that run in virtual
+  # machines, whose clock does not depend on the host's speed.
   apart='benchmark/|adversity/power/(common|hang|memory|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
@@ -47,7 +47,7 @@ canary_machine_paths() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Checks that the documents exist to which a text refers.
+# Checks that each document to which a text refers exists.
 check_documents() {
   tree_files | grep -v '^tests/judging/tidy/' | xargs grep -noIE '([a-z-]+/)*\b[A-Z]{3,}\.md\b' |
     while IFS=: read -r file line document; do

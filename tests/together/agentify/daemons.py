@@ -101,8 +101,8 @@ class Machine:
         rest = b""
         while True:  # ends at the end of the log
             line = rest + log.readline()
-            # The line is not complete: the upgrader has closed its log, or the daemon logs to a
-            # file that has no more bytes yet.
+            # The line is not complete: the upgrader has closed its log, or the log is a file and
+            # the rest of the line has not been written yet.
             if not line.endswith(b"\n"):
                 if not self.service.floods or process.poll() is not None:
                     return
@@ -110,8 +110,9 @@ class Machine:
                 select.select([], [], [], 0.02)
                 continue
             rest = b""
-            # The daemon may have written half a line before the upgrader or agentify writes a line.
-            # The line of the upgrader or agentify then begins in the middle of a line.
+            # The daemon may have written half a line just before a message of the upgrader or
+            # agentify. Then one line has both texts, so the message is searched for in the whole
+            # line.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
@@ -230,8 +231,8 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    # main_process() finds the current daemon in the log lines that this program has read so far. So
-    # victims() is called first: it waits until these lines name the current daemon.
+    # main_process() looks for the current daemon in the log lines that this test has read so far.
+    # So the test first calls victims(), which waits until these lines name the current daemon.
     machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
@@ -269,8 +270,8 @@ def a_second_is_seen(machine):
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
 # The daemons for the canary, a check that these tests notice two daemons that run at the same time.
-# The script of a daemon notices a second one either with a lock or with a pid file. The list has
-# one daemon of each kind.
+# The script of one daemon notices a second one with a lock, and the script of the other daemon with
+# a pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 

@@ -147,8 +147,8 @@ class Double:
         self.lock_file = None
         if lock:
             # This class plays the upgrader for one agent. In some tests, two agents run under one
-            # upgrader, which has only one lock. Such a test makes two Doubles, and passes the lock
-            # file of the first to the second as `lock`.
+            # upgrader, which has only one lock. Such a test makes two objects of this class, and
+            # passes the lock file of the first object to the second as `lock`.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)

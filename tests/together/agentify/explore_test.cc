@@ -1,6 +1,6 @@
-// Visits every state that the adapter, the part of agentify that decides, can reach through any
-// order of the events that its surroundings may cause. A model of these surroundings, which sees
-// only the actions and the events, checks each step.
+// Visits every state that the adapter, the part of agentify that decides, can reach. Tries all
+// orders of the events that the adapter's surroundings may cause. A model of these surroundings,
+// which sees only the adapter's actions and the events, checks each step.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <deque>
@@ -48,8 +48,8 @@ struct World {
   }
   // Returns true if agentify has no trial or its trial is over, so that no fallback can replace it.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Returns true if agentify must follow a directory of releases now: the daemon works, and nothing
-  // is going to end it.
+  // Returns true if agentify must now watch its directory of releases (option --follow) for a new
+  // version: the daemon works, and nothing is going to end it.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -287,9 +287,9 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the next event on the shortest path to agentify's exit after the upgrader has requested a
-// stop. On this path, a running check ends, the keeper (the daemon's parent process) answers, and
-// only SIGKILL ends the daemon.
+// Returns the next event that leads agentify to its exit. If a check, a start, or a cleanup by the
+// keeper (the daemon's parent process) has begun, this ends first. Then the upgrader requests a
+// stop. The daemon ends only by SIGKILL.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {
@@ -318,8 +318,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // If the upgrader stops agentify before its activation, the adapter gets no event: the library
-    // for agents ends agentify's process by itself.
+    // If the upgrader stops an agentify that has not been activated yet, the adapter gets no event:
+    // the library for agents ends agentify's process by itself.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {

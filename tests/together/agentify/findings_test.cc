@@ -1,5 +1,5 @@
-// Tests which conclusions `agentify doctor` draws from logs and observations. The tests contain
-// these logs and observations.
+// Tests which conclusions `agentify doctor` draws from logs and observations. The logs and
+// observations are written out in the tests.
 #include "tools/agentify/doctor/findings.h"
 
 #include <catch2/catch.hpp>

@@ -136,7 +136,7 @@ def unfit(world):
     add(world, "1.2.0")
     follower.wait_for_version("1.2.0")
 
-    # Version 1.0.0 was started once for its check and once to work, and never again.
+    # Version 1.0.0 was started once with `-t`, for its check, and once to work, and never again.
     same(follower.starts("1.0.0"), ["-t", ""])
     same(follower.starts("1.1.0"), ["-t"])
     same(follower.asked("1.1.0"), 1)

@@ -26,8 +26,8 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Moves the clock by `time`, and reports each deadline that passes on the way. Keeps the
-  // adapter's actions after each of these deadlines.
+  // Moves the clock by `time`. Reports to the adapter each deadline that passes in this time. Keeps
+  // the adapter's actions after each of these deadlines.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;
@@ -41,13 +41,13 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // Reports three events to the adapter: it was made a candidate, was activated as `activated`
-  // says, and its daemon has started.
+  // Reports three events to the adapter: agentify was made a candidate, was activated as
+  // `activated` says, and has started its daemon.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Reports three events to the adapter: it was made a candidate (unless `welcome` says otherwise),
-  // was activated for a trial of unknown length, and its daemon has started.
+  // Reports three events to the adapter: agentify was made a candidate (unless `welcome` says
+  // otherwise), was activated for a trial of unknown length, and has started its daemon.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

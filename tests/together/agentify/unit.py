@@ -146,9 +146,9 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
     daemon.write_text("")
     lock.write_text("")
-    # The hook requests an upgrade if the daemon's program is newer than the upgrader's lock file.
-    # Gives the lock file a time in the future, so that it is newer than the program, as after a
-    # start of the upgrader.
+    # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
+    # file. A start of the upgrader makes the lock file newer. So the test sets the time of the lock
+    # file to a time in the future.
     os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
@@ -167,8 +167,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
     """the printed file agrees with the sample agent's service file about when init starts, stops
     and kills"""
     del stage
-    # For each init system, a pattern. Each line that matches it in the service file that agentify
-    # prints must also be in the sample agent's service file.
+    # For each init system, a pattern for lines of a service file. Each line that matches it in the
+    # service file that agentify prints must also be in the sample agent's service file.
     load = {
         "systemd": r"^(?:Type|ExecReload|Restart|RestartSec|KillMode|TimeoutStopSec|TimeoutStartSec"
                    r"|OOMPolicy|RuntimeDirectoryPreserve|StartLimitIntervalSec|WantedBy)=.*$",
@@ -176,8 +176,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # In busybox's file, a loop tries again and again to take a lock. The pattern finds the
-        # loop's last command, which is the pause between two tries.
+        # In the service file for busybox, a loop tries again and again to take a lock. The pattern
+        # finds the loop's last command, which is the pause between two tries.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",

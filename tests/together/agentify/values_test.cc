@@ -1,5 +1,6 @@
-// Tests the command line of agentify, and functions without input and output: for durations,
-// signals, stop plans, URLs, notifications of a daemon, and the ancestry of processes.
+// Tests the command line of agentify, and functions that do no input or output. These functions are
+// about durations, signals, stop plans, URLs, notifications of a daemon, and the ancestry of
+// processes.
 #include <sys/stat.h>
 #include <unistd.h>
 

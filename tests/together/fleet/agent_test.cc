@@ -70,7 +70,7 @@ class Loop {
   uv_loop_t loop_{};
 };
 
-// Aborts the test after a minute, with a message on standard error.
+// Aborts the test with a message on standard error if this object still exists after a minute.
 class Limit {
  public:
   Limit() {
@@ -140,8 +140,8 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  // The loop ends only if the fetcher no longer waits for the silent server. If the loop does not
-  // end, the time limit aborts the test.
+  // The loop ends only if the fetcher no longer waits for the silent server. If the loop has not
+  // ended after a minute, Limit aborts the test.
   loop.run();
 
   CHECK_FALSE(told);

@@ -155,8 +155,8 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // With any other order of the nodes, the controller would compare new nodes with old ones, and
-  // each batch would take ten seconds longer.
+  // With any other order of the nodes, the controller would compare nodes that have the new version
+  // with nodes that have the old one, and each batch would take ten seconds longer.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -302,9 +302,10 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 }
 
 // Measures a whole cell, part by part. First all nodes enter the cell, and then they get no orders
-// for a while. Two rollouts follow. Windows are set between them. During the second one, the
-// controller that drives it and the leader of the store's members are killed. At the end, a plan is
-// run on a thousand nodes, and all nodes get a desired version.
+// for a while. Two rollouts follow. Before the second rollout, a hundred windows (times in which
+// nodes may be upgraded) are written into the store. During the second rollout, the controller that
+// drives it and the leader of the store's members are killed. At the end, a plan is run on a
+// thousand nodes, and all nodes get a desired version.
 class CellBench {
  public:
   CellBench(const std::string& build, std::size_t nodes)
@@ -394,7 +395,8 @@ class CellBench {
 
   // ---- parts
 
-  // Rolls out a version to all nodes. Calls `meanwhile` when a third of the nodes have answered.
+  // Rolls out a version to all nodes. Calls `meanwhile` when a third of the nodes have reported
+  // that their upgrade is done.
   void roll(const std::string& name, const std::string& version,
             const std::function<void()>& meanwhile) {
     const auto from = Clock::now();
@@ -543,8 +545,8 @@ void measure_rollout(const std::string& build, std::size_t count) {
     std::fprintf(stderr, "%zu times a node lost the store\n", static_cast<std::size_t>(troubles));
 }
 
-// Runs the measurement in a child process. The child exits without running destructors. Returns
-// whether the child exited with status 0.
+// Runs `deed` in a child process. The child exits without running destructors. Returns whether the
+// child exited with status 0.
 bool in_child(const auto& deed) {
   const pid_t child = fork();
   if (child == 0) {

@@ -20,9 +20,9 @@
 namespace fleet::test {
 namespace {
 
-// How many nodes may connect to the store at the same time, all processes together. Without this
-// limit, each process would make a thousand TLS handshakes at once. Their cost is not part of the
-// measured cost of a rollout.
+// The maximum number of nodes, in all processes together, that may be connecting to the store at
+// the same time. Without this limit, each process would make a thousand TLS handshakes at once.
+// Their cost is not part of the measured cost of a rollout.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};

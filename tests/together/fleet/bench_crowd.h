@@ -35,7 +35,7 @@ struct CrowdCounts {
 // until its event happens.
 struct NodeTimes {
   std::atomic<std::int64_t> ordered{0};   // when the node got its first `prepare`
-  std::atomic<std::int64_t> answered{0};  // when the store had the node's last answer
+  std::atomic<std::int64_t> answered{0};  // when the store had the report that the upgrade is done
 };
 
 inline constexpr std::size_t crowd_processes_max = 64;
@@ -70,11 +70,11 @@ class Crowd {
   [[nodiscard]] std::uint64_t sum(Count count) const;
   [[nodiscard]] std::size_t processes() const { return pids_.size(); }
   void forget_times();
-  // Returns how many nodes have given their last answer in the current rollout.
+  // Returns how many nodes have completed their upgrade in the current rollout.
   [[nodiscard]] std::size_t answered() const;
-  // Returns the median length of the gaps between batches of the last rollout, in milliseconds. A
-  // gap begins with the last answer of a batch, and ends with the first order of the next batch.
-  // Returns 0 if there was no gap.
+  // Returns the median length of the gaps between batches of the current rollout, in milliseconds.
+  // A gap begins when all nodes of a batch have completed their upgrade, and ends when the first
+  // node of the next batch gets an order. Returns 0 if there was no gap.
   [[nodiscard]] double median_gap_ms(std::size_t batch) const;
 
  private:
@@ -84,8 +84,8 @@ class Crowd {
   std::vector<pid_t> pids_;
 };
 
-// The main function of a process that simulates nodes. To start such a process, Crowd runs the
-// benchmark's own program with `crowd_word` as its first argument.
+// The first argument of a process that simulates nodes. Such a process runs the benchmark's own
+// program, which then calls crowd_main().
 inline constexpr const char* crowd_word = "nodes";
 [[nodiscard]] int crowd_main(int argc, char** argv);
 

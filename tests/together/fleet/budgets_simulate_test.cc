@@ -92,8 +92,8 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // Injects a bug: if true, a transaction does not check that the places of a budget that it takes
-  // are still free. (A place is the record by which a node counts against the budget.)
+  // Injects a bug: if true, a transaction takes places of a budget without a check that these
+  // places are still free. (A place is the record by which a node counts against the budget.)
   bool forgets_places = false;
 
  private:
@@ -368,8 +368,8 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // At most two nodes may still count against the budget, although no node is down any more. A
-    // driver gives the place of its last node back only in its next step.
+    // At most two places of the budget may still be taken, although no node is down any more. After
+    // its last node has come up, a driver gives that node's place back only in its next step.
     CHECK(cell.places() <= 2);
   }
 }

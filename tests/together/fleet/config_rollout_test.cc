@@ -1,5 +1,5 @@
-// Tests how a person begins a rollout by HTTP, or gives it an order, and which transactions write a
-// new rollout.
+// Tests how a person begins a rollout by HTTP, how a person gives an order to a rollout, and which
+// transactions write a new rollout.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"

@@ -28,7 +28,8 @@ class DayMachine {
     fleet::VirtualTime& time;
     fleet::FakeCell& cell;
     std::function<Fault(const std::string& version)> fault;
-    // Injects a bug, for a canary: if true, the disk loses its contents when fleet-agent is killed.
+    // Injects a bug that the test must find: if true, the disk loses its contents when fleet-agent
+    // is killed.
     bool forgets = false;
   };
 
@@ -72,7 +73,7 @@ class DayMachine {
     void perform(const fleet::GoBack& back);
     void perform(const fleet::PassGate&) {}
     void perform(const fleet::Reboot&) {}
-    // Calls `call` after the delay, but not if this process of fleet-agent was killed before.
+    // Calls `call` after the delay, unless this process of fleet-agent is killed before then.
     void later(fleet::Ms delay, std::function<void()> call);
 
     DayMachine& machine_;

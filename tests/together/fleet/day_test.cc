@@ -26,10 +26,11 @@ using namespace fleet_test;
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
 // The maximum duration of a rollout. A rollout has six batches. Each batch runs the new version for
-// a time (the soak) before it is confirmed, and may wait for a confirmation that does not come. A
-// person's pause adds to this time. A rollout that takes longer counts as stuck.
+// a time (the soak), and may then wait in vain for its confirmation. A person may also pause the
+// rollout. A rollout that takes longer counts as stuck.
 constexpr Ms rollout_max = 6 * hour;
-// How long after a rollout's end one of its nodes may still be on trial.
+// How long after a rollout's end its nodes may still run a new version on trial, which is neither
+// confirmed nor taken back yet.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {

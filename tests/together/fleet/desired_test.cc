@@ -189,8 +189,9 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The transaction with this command compares the revision of the node's desired version. So the
-  // store refuses the transaction if the desired version has been written again meanwhile.
+  // The transaction that tells the old instance to stop also compares the revision of the node's
+  // desired version. So the store refuses the transaction if the desired version has been written
+  // again meanwhile.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -387,8 +388,8 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // While the rollout's claim existed, the rollout moved this node, and the desired version did
-  // not. Now the claim is gone. From now on, the node again has the time `staging_ms` to come to
+  // While the claim existed, only the rollout moved this node, and the desired version had no
+  // effect. Now the claim is gone. From now on, the node again has the time `staging_ms` to come to
   // its gate.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
@@ -493,8 +494,8 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
 }
 
 // Makes one step of the simulated node number `i`. The node obeys its commands. At random, the
-// record of its new instance vanishes, as if its heartbeat had failed. If `bad` has the node's
-// number, its upgrade fails.
+// record of its new instance vanishes, as if its heartbeat had failed. If `bad` contains `i`, the
+// node's upgrade fails.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
   const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };

@@ -107,8 +107,8 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.settle();
   CHECK(decisions == 1);
 
-  // After the refusal, no message tells the driver of a change. So the driver reads all records
-  // again after a pause.
+  // The store has refused the driver's transaction, and no message tells the driver which record
+  // has changed. So the driver reads all records again after a pause.
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 1);
   bench.wait(1);
@@ -309,7 +309,8 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// Returns the record of a running plan. `members` are added to its JSON, and may be invalid.
+// Returns the record of a running plan. The JSON text `members`, which may be invalid, is inserted
+// into the record.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
          members + "}";

@@ -374,7 +374,7 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and the changes in its messages.
+// A driver that only counts the records and changes that it is told of.
 class Watcher : public AnyDriver {
  public:
   struct Count {

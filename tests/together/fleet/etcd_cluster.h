@@ -88,9 +88,8 @@ class EtcdCluster {
  public:
   enum class Speech { plain, tls };
   // How members connect to each other. With `by_proxies`, they connect through proxies, which
-  // isolate() needs. With `direct`, for benchmarks, they connect without proxies. The election
-  // timeout is then three seconds, so that a slow member on a busy machine does not cause an
-  // election.
+  // isolate() needs. With `direct`, for benchmarks, they connect without proxies, and the election
+  // timeout is three seconds, so that a slow member on a busy machine does not cause an election.
   enum class Peers { by_proxies, direct };
   static constexpr std::size_t members_max = 5;
 
@@ -144,7 +143,8 @@ class EtcdCluster {
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
   [[nodiscard]] std::vector<std::string> arguments(std::size_t member) const;
-  // Returns the port on which other members reach this member: that of its proxy, if it has one.
+  // Returns the port on which other members reach this member: the port of its proxy, if it has a
+  // proxy, and otherwise its own port.
   [[nodiscard]] int way_to(const Member& member) const;
   [[nodiscard]] bool works(std::size_t member) const;
   [[nodiscard]] int member_at(int source_port) const;
@@ -170,7 +170,7 @@ struct Ran {
 // Starts a program in the background, and returns its process id. The first word is the program,
 // and the other words are its arguments. The program is killed when this process ends. Its standard
 // output and standard error are appended to the file `log`. If `log` is empty, the program inherits
-// those of this process.
+// this process's standard output and standard error.
 [[nodiscard]] pid_t start_process(std::vector<std::string> words, const std::string& log = "");
 
 }  // namespace fleet::test

@@ -32,9 +32,8 @@ class FakeCell {
   // The records themselves stay.
   void compact(Revision revision);
 
-  // Returns the changes of `keys` from revision `from` on for a watch, and sets `from` to the
-  // revision after the store's current one, for the next call. Returns no value if there are no
-  // changes.
+  // Returns, for a watch, the changes of `keys` from revision `from` on. Returns no value if there
+  // are none. Also sets `from` so that the next call returns only later changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
   // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
   // to read.
@@ -79,7 +78,7 @@ struct Faults {
 };
 
 // A client's connection to a FakeCell, with faults: requests and answers get lost or come late, and
-// watches are cut off. The seed alone decides which of them fail.
+// watches are cut off. The seed alone decides which requests, answers and watches fail.
 class FakeStore : public Store {
  public:
   using Milliseconds = Timers::Milliseconds;

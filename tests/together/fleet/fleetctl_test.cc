@@ -255,9 +255,9 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
     CHECK_FALSE(fleet::permissions_of(kind, "x").all);
   CHECK(fleet::permissions_of("admin", "x").all);
   const Permissions controller = fleet::permissions_of("controller", "x");
-  // An earlier version of fleetctl let controllers write all keys. Controllers must lose this
-  // right. They now get the right to read all keys, and in the store a new right for a range of
-  // keys replaces an older one for the same range.
+  // An earlier version of fleetctl let controllers write all keys. In the store, a new right for a
+  // range of keys replaces an older one for the same range. So controllers lose the right to write
+  // all keys when they get the right to read all keys.
   CHECK(controller.reads == std::vector<Keys>{{std::string(key_root), true}});
   const auto may_write = [&controller](const std::string& key) {
     return std::any_of(controller.writes.begin(), controller.writes.end(),

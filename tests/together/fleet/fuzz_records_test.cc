@@ -26,12 +26,13 @@ namespace {
 
 using namespace fleet_test;
 
-// The maximum processor time of a run. A run that needs more time counts as an endless loop:
-// SIGPROF kills the run, and the test reports a fault.
+// The maximum processor time of a life. A life that needs more time counts as an endless loop:
+// SIGPROF kills its process, and the test reports a fault.
 constexpr time_t life_processor_seconds_max = 120;
-// The maximum real time of a run, even on a busy machine. SIGALRM kills a run that waits for ever.
+// The maximum real time of a life, even on a busy machine. If a life waits for ever, SIGALRM kills
+// its process.
 constexpr unsigned life_seconds_max = 1'800;
-// The maximum number of bytes shown of the text that describes a fault.
+// At most this many bytes are shown of a text that describes a fault.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
 std::string lived(std::uint64_t seed, Planted planted) {

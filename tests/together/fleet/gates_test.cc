@@ -1,7 +1,7 @@
 // Tests the gates of rollouts. A gate is a question, such as one to Prometheus, that a controller
 // asks before it confirms a batch of nodes. The tests check how the answer of a gate is
-// interpreted, when a rollout asks its gates, and how a controller asks a Prometheus server that is
-// the gate of several rollouts. The expected answers are in tables that a person has derived from
+// interpreted, when a rollout asks its gates, and how a controller asks a Prometheus server for the
+// gates of several rollouts. The expected answers are in tables that a person has derived from
 // fleet-controller(8).
 #include "fleet/model/gates.h"
 
@@ -92,7 +92,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
 }
 
 TEST_CASE("an answer of Prometheus is well, worse or not known, and the words have the number") {
-  // Each of these answers covers 10 s, and has one value for each second.
+  // Each list has the values of an answer that covers 10 s, one value for each second.
   const std::vector<std::string> low(10, "0.001");
   const std::vector<std::string> high(10, "0.3");
   std::vector<std::string> turns = low;

@@ -254,7 +254,8 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  // The task remembers twelve subjects: ten instances, the record `stop`, and the silent node.
+  // The task remembers the last event of each of twelve subjects: ten instances, the record `stop`,
+  // and the silent node.
   CHECK(bench.task.subjects() == 12);
 
   bench.put("node/n1/instance/a", "{}");

@@ -150,9 +150,9 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   const JoinDecision decision = decide_join(one, noon);
   REQUIRE(std::holds_alternative<JoinWaits>(decision));
   CHECK(std::get<JoinWaits>(decision).shuts_out);
-  // A person approved the request before the node was revoked, so this approval does not count any
-  // more. It must be removed, even if the record of the request already says that the machine has
-  // to wait.
+  // A person approved the request before the node was revoked, so this approval is no longer valid.
+  // The controller must remove it, even if the record of the request already says that the machine
+  // has to wait.
   const Transaction answered = answer_join(one, decision);
   REQUIRE(answered.erases.size() == 1);
   CHECK(answered.erases[0].key == key_of(KeyKind::approval, {key_a}));
@@ -160,7 +160,7 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   cell.request.waits = true;
   request.value = write_record(cell.request);
   CHECK(next_join(records, noon));
-  // Here the node's identity was changed after the approval, too, but it is not revoked. After a
+  // Here the node's identity has also changed since the approval, but it is not revoked. After a
   // change such as a renewed certificate, the approval is still valid.
   owner.value = write_record(identity_with(key_b));
   CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
@@ -186,8 +186,9 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
     why = asks_again(false);
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
-  // Without a person's approval, the node gets no more certificates. If a person approves its
-  // requests, it gets up to 200, since a record with 200 certificates can still be read.
+  // Without a person's approval, the node can have at most 16 valid certificates. If a person
+  // approves its requests, it can have up to 200, since a record with 200 certificates can still be
+  // read.
   for (why = ""; why.empty();)
     why = asks_again(true);
   CHECK_THAT(why, Contains("n1 has 200 certificates"));

@@ -36,8 +36,8 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
 struct Tally {
   double by_judge = 0;     // the share of rollouts that the judge stops
   double by_failures = 0;  // the share that --max-failed stops
-  // The share of rollouts that the judge stops early: at most 5 % of the nodes have been touched by
-  // then.
+  // The share of rollouts that the judge stops early, that is, before more than 5 % of the nodes
+  // are touched.
   double early = 0;
   // The median number of nodes that are touched when the rollout is stopped, by the judge or by
   // --max-failed.

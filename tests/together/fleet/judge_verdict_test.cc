@@ -287,8 +287,8 @@ struct Failure {
 };
 
 // Returns `fresh` failures of nodes with the new version, followed by `control` failures of control
-// nodes. `at_risk` is the number of compared nodes at the first failure; each failure lowers it by
-// one.
+// nodes. `at_risk` has the numbers of compared nodes of both groups at the first failure. Each
+// failure lowers its group's number by one.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {
@@ -309,8 +309,8 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence that these failures give against the new version. Other code keeps the
-// logarithm of the evidence, which these tests with small values do not need.
+// Returns the evidence that these failures give against the new version: the number itself, and not
+// its logarithm, which log() returns.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
@@ -467,8 +467,8 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     before = expected;
   }
   // control_rate_max() returns the largest failure rate that is still plausible after the counted
-  // failures. After many failures, this limit is only a little above the counted number. After no
-  // failure at all, a rate of about eight failures in this time is still plausible.
+  // failures. After 1,000 failures in a day, this rate is less than twice the counted rate. After a
+  // day without failures, about eight failures a day are still plausible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -480,7 +480,8 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(good) < 0);
   BakeCounts bad = good;
   bad.failed = 10;
-  // Nodes with the new version have failed as often as control nodes.
+  // Nodes with the new version have failed only as often as control nodes, so there is no evidence
+  // against the version.
   CHECK(log_bake_evidence(bad) < 0);
   bad.failed = 200;
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
@@ -501,7 +502,7 @@ TEST_CASE("of simulated bakes of a good version, at most one in a hundred is sto
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  // One unit of time, as a sum of milliseconds over all nodes.
+  // The length of one unit of time, in milliseconds added up over all nodes.
   constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);

@@ -90,7 +90,8 @@ class Play {
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      // From now on, control nodes move to the new version, so no nodes are left for comparison.
+      // If even control nodes move to the new version in this batch, no nodes are left for
+      // comparison.
       if (behind < controls_of(version_.nodes)) control_ = {};
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
@@ -163,7 +164,8 @@ class Play {
     return sum;
   }
 
-  // Makes a random node fail. The probability of each node is proportional to its failure rate.
+  // Makes a random node fail. The probability that a node is chosen is proportional to its failure
+  // rate.
   void fails(bool compared, std::size_t batch, double end) {
     double at = chance_.unit() * total_rate();
     for (std::size_t kind = 0; kind < 2; ++kind) {

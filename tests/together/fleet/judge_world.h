@@ -85,9 +85,9 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// Two figures of the first three batches that a rollout has by default: the number of their nodes,
-// and the time for which the judge compares these nodes. This time is in minutes, added up over all
-// these nodes until the third batch is judged.
+// Two figures of the first three batches of a rollout with default options: the number of their
+// nodes, and the time for which the judge has compared these nodes when it judges the third batch.
+// This time is in minutes, added up over all these nodes.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

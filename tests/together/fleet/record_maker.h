@@ -21,8 +21,8 @@ class RecordMaker {
  public:
   explicit RecordMaker(std::uint64_t seed) : random_(seed) {}
 
-  // The hash of the secret in the only token of the records. (A token lets a new machine join the
-  // cell.)
+  // The hash of the secret of a token, which lets a new machine join the cell. The records have
+  // only this one token.
   static constexpr std::string_view hash_of_token =
       "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

@@ -20,8 +20,8 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// The number of rounds, from the first one on, in which random records are written. In the rounds
-// after these, the good rollout must end, and the good nodes must reach the desired version.
+// Random records are written only in the first rounds, and this is the number of these rounds. In
+// the later rounds, the good rollout must end, and the good nodes must reach the desired version.
 constexpr int rounds_of_writing = 12;
 // The maximum number of a driver's actions in one run. A driver with more actions counts as being
 // in an endless loop.

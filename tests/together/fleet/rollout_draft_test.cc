@@ -559,8 +559,9 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(spread_ms(read, 1'000) == 0);
   CHECK(failures_allowed(read, 1'000) == 1);
   RolloutTerms settled = read;
-  // settle() completes the rollout's terms. It adds time for the judge, which compares nodes, only
-  // if a rollout has at least judge_nodes_min nodes. This rollout has fewer.
+  // settle() fills in the settings that a person has left out. It adds time for the judge, which
+  // compares nodes, only if a rollout has at least judge_nodes_min nodes. This rollout has fewer
+  // nodes, so nothing changes.
   settle(settled, 100, "x");
   CHECK(settled == read);
 }

@@ -63,8 +63,8 @@ struct Bench : fleet_test::DriverWork {
     settle();
   }
 
-  // Writes, for each of `nodes` nodes from number `first` on, that the node has carried out its
-  // command and that its upgrade is in `phase`.
+  // Writes the answers of `nodes` nodes, from number `first` on: each node has carried out its
+  // command, and its upgrade is in `phase`.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);

@@ -1,6 +1,6 @@
-// In the explorations and simulations, this judge checks every transaction of a rollout's driver,
-// and how each rollout ends. The author of the rules here knew the description of the driver, and
-// not the driver's code.
+// The judge of the explorations and simulations of rollouts. It checks every transaction of a
+// rollout's driver, and how each rollout ends. To be independent of the driver's code, the rules
+// here were written from the driver's description alone.
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
@@ -35,7 +35,7 @@ void RolloutWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Injects a bug into a driver's transaction, for the canaries of the explorations.
+// Injects a bug into a driver's transaction, to test whether the judge finds the bug.
 void RolloutWorld::seed(Transaction& transaction) {
   const auto drop = [&transaction](const std::string& key) {
     std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
@@ -236,8 +236,9 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // In each of these three stages, the driver does not know which version the node runs: the node
-    // has not answered, was left alone, or cannot go back.
+    // In each of these three stages, the node may run either version: it was not confirmed in time
+    // or did not answer, the rollout ended and left it as it was, or the undo could not bring back
+    // the earlier version.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

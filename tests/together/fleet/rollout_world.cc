@@ -32,9 +32,9 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch had begun before; a batch can begin several
-// times. The number at the end of the command's id shows this, since each beginning of a batch uses
-// `attempts_max` numbers of its own.
+// Returns, as text, how often the command's batch was begun before this time; a batch can be begun
+// several times. The number at the end of the command's id tells this, since each time uses the
+// next `attempts_max` numbers.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));
@@ -280,7 +280,7 @@ void RolloutWorld::write(const std::string& key, const std::string& value) {
   if (!driver_->is_over()) tell_changes();
 }
 
-// Carries out a person's order. The order `pause` resumes the rollout if it is paused already.
+// Carries out a person's order. If the rollout is already paused, the order `pause` resumes it.
 void RolloutWorld::change_rollout(RolloutOrder order) {
   Rollout now = rollout();
   if (order == RolloutOrder::undo || order == RolloutOrder::undo_now) {

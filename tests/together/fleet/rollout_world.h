@@ -40,7 +40,7 @@ struct NodeDouble {
   bool operator==(const NodeDouble&) const = default;
 };
 
-// A bug that is injected into the driver's writes. The checks of the exploration must find this
+// A bug that is injected into what the driver writes. The checks of the exploration must find this
 // bug.
 enum class Seeded {
   none,
@@ -60,8 +60,8 @@ struct Faults {
   int unknowns = 0;   // how many answers of the store may get lost
   int abandoned = 0;  // how many nodes may miss their confirmation
   int orders = 0;     // how many orders the person may give
-  // How often the driver's watch of the store may lag. A lagging watch does not report a person's
-  // write or a node's answer, nor any later write, until the step `watch_reports`.
+  // How often the driver's watch of the store may lag. A lag begins at a write of a person or node.
+  // From this write on, the watch reports no change until the step `watch_reports`.
   int lags = 0;
 };
 
@@ -183,11 +183,11 @@ class RolloutWorld {
   std::map<std::string, NodeDouble> nodes_;
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
-  // The driver's current action, until it is answered.
+  // The driver's current action, until the driver is told its outcome.
   std::optional<fleet::DriverAction> asked_;
   // The driver's questions to the gates, until they are answered.
   std::optional<fleet::AskGates> asked_gates_;
-  // The gate's last answer to this driver for the current batch.
+  // The gate's most recent answer to this driver for the current batch.
   fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;

@@ -146,8 +146,8 @@ class SimNode {
   WishMachine machine_;
   bool registered_ = false;
   // True if the node has begun its last upgrade to reach its desired version, and not for a
-  // command. Then machine_ makes the record of this upgrade, and the record that commander_ makes
-  // is not written.
+  // command. In this case machine_ reports the upgrade, and the reports of commander_ do not change
+  // the upgrade's record.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, while this record waits to be written.

@@ -19,8 +19,8 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Returns the first of the store's two clients. The faults below disturb the connection of this
-  // client, and never that of other().
+  // Returns the first of the store's two clients. The faults below disturb only the connection of
+  // this client. They never disturb the connection of the second client, other().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;

@@ -1,7 +1,7 @@
 // Tests the client for etcd without members. The tests check how messages are put into frames, how
 // errors are classified, and which member the client asks next. They also check when the client
-// moves away from a member that does not answer, and that the clients of an overloaded store come
-// back to rest and do not keep it overloaded.
+// moves away from a member that does not answer, and that after an overload all clients are served
+// again, instead of keeping the store overloaded by new connections.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

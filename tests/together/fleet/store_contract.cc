@@ -307,8 +307,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
   // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not report that the
-  // history is compacted, and does not report an erasure at that revision. So our client must
-  // detect the compaction by itself.
+  // history is compacted, and does not report an erasure at that revision. So the tested client
+  // must detect the compaction by itself.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 

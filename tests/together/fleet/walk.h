@@ -21,7 +21,7 @@ struct Walk {
   std::map<std::string, std::size_t> ends;
 };
 
-// The number of states of all walks in this program that found no fault.
+// The number of visited states, added up over all walks in this program that found no fault.
 inline std::size_t states_walked = 0;
 
 // Visits all states that can be reached from `first`. A cycle of steps, which leads from a state

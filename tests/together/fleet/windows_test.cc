@@ -1,6 +1,6 @@
-// Tests windows, the times of the day or week in which work on nodes may begin. The tests cover
-// time zones with daylight saving time, and whether the windows allow work to begin on a node now.
-// Also tests which of two releases is newer.
+// Tests windows, the times of the day or week in which work on nodes may begin. The tests check
+// time zones with daylight saving time, the times at which windows open and close, and the decision
+// whether work on a node may begin now. They also check which of two releases is newer.
 #include "fleet/model/windows.h"
 
 #include <catch2/catch.hpp>
@@ -101,9 +101,11 @@ TEST_CASE("a window opens on its days, at its local time, for as long as it says
 TEST_CASE("a window whose start clocks skip begins after it; if they repeat it, it begins once") {
   const TimeZone here = zone(berlin);
   const Window window{.start = "02:30", .duration_s = 3'600};
-  // On 2026-03-29, clocks in Berlin go from 02:00 to 03:00 at 01:00 UTC. So this day has no 02:30.
+  // On 2026-03-29, clocks in Berlin go from 02:00 to 03:00 at 01:00 UTC. So this day has no 02:30,
+  // and the window begins at 03:30, which is 01:30 UTC.
   CHECK(next_window(window, here, at(2026, 3, 28, 12))->begins == at(2026, 3, 29, 1, 30));
-  // On 2026-10-25, Berlin has 02:30 twice: at 00:30 UTC and at 01:30 UTC.
+  // On 2026-10-25, Berlin has 02:30 twice: at 00:30 UTC and at 01:30 UTC. The window begins only
+  // the first time.
   const auto autumn = next_window(window, here, at(2026, 10, 24, 12));
   CHECK(autumn == OpenWindow{at(2026, 10, 25, 0, 30), at(2026, 10, 25, 1, 30)});
   CHECK(next_window(window, here, at(2026, 10, 25, 1, 30))->begins == at(2026, 10, 26, 1, 30));

@@ -237,7 +237,7 @@ TEST_CASE("a restart tries a wish again whose attempt was cancelled, under anoth
 
 // A component other than fleet-agent has an upgrader of its own, which remembers how the last
 // upgrades have ended. So after a restart of fleet-agent, this upgrader reports the cancelled
-// upgrade once more. The attempt must not count as failed for that.
+// upgrade once more. This second report must not make the attempt count as failed.
 TEST_CASE("a cancelled attempt does not become a failed one when its end is told again") {
   const Upgrade recorded{
       .phase = UpgradePhase::rolled_back, .attempt = "desired.5.1", .to = "2.0.0"};

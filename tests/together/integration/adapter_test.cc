@@ -18,8 +18,9 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// Installs a program that can be AGENT. The adapters in these tests are puppets (fake agents),
-// which speak the protocol but never execute AGENT.
+// Installs a program that can be AGENT, or the executable of an upgrade. It is never executed: the
+// adapters in these tests are puppets (fake agents), which speak the protocol but never run such a
+// program.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }

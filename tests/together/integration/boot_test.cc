@@ -305,8 +305,8 @@ TEST_CASE(
   CHECK(fail_once() == before);
   CHECK(newest_record(world.read(file)) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // Now the link of --previous names a good program, in the place of the failed one. So the
-  // upgrader starts that program, and counts this start in the file of --attempts.
+  // Now the link of --previous names a good program instead of the failed one. So the upgrader
+  // starts that program, and counts this start in the file of --attempts.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");

@@ -238,8 +238,8 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
 
 namespace {
 
-// The number of replies that fill the agent's pipe. This number does not fill the upgrader's memory
-// for replies, so the upgrader still reads from the agent.
+// A number of replies that is enough to fill the agent's pipe, but not the upgrader's memory for
+// replies. So the upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -262,9 +262,9 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Begins an upgrade, and leads it to the exit of the old agent. Returns the candidate, which has
-// been confirmed, and to which the upgrader now writes `activate`. The candidate's input pipe is
-// full, and the candidate does not read.
+// Begins an upgrade, confirms it, and leads it to the exit of the old agent. Returns the candidate,
+// to which the upgrader now tries to write `activate`. The candidate's input pipe is full, and the
+// candidate does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);

@@ -109,7 +109,8 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // All times in this form have the same length, so a comparison of the texts compares the times.
+  // All times in status.json are texts of the same length, such as "2026-11-23T13:10:47.918Z". So a
+  // comparison of the texts compares the times.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);

@@ -1,6 +1,7 @@
-// Tests each failure of an upgrade: see FAILURES in agent-protocol(7). If a failure can happen in
-// parallel and in sequential upgrades, tests it in both. The last tests are about a `stop` that the
-// old agent does not answer with `stopped`. fallback_test.cc tests the trial and the fallback.
+// Tests each failure of an upgrade: see FAILURES in agent-protocol(7). If a failure can happen both
+// in parallel and in sequential upgrades, it is tested in both. The last tests are about a `stop`
+// that the old agent does not answer with `stopped`. fallback_test.cc tests the trial and the
+// fallback.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"

@@ -310,8 +310,8 @@ TEST_CASE("an agent's program is shown by its own name in the process table") {
 
 namespace {
 
-// An upgrade on trial: the new agent is active, the old one has gone, and the standby has been
-// started.
+// An upgrade on trial: the new agent is active, the old agent has exited, and the standby (a
+// fallback that waits in case the trial fails) has been started.
 struct Trial {
   Puppet next;
   Puppet standby;

@@ -1,5 +1,5 @@
 // Tests that the upgrader reads from all agents fairly, and a limited amount at a time. So no agent
-// can make the upgrader neglect the other agent: see LINES in agent-protocol(7).
+// can make the upgrader neglect another agent: see LINES in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -15,10 +15,10 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// How many questions a puppet asks to make the upgrader stop reading. Their replies fill the
-// agent's input and the upgrader's memory for replies. The upgrader then leaves the remaining
-// questions unread. These questions must fit into the agent's output pipe, because otherwise the
-// puppet could not write them.
+// How many questions a puppet asks to make the upgrader stop reading. The replies to the first
+// questions fill the agent's input and the upgrader's memory for replies. The upgrader then leaves
+// the remaining questions unread. The remaining questions must fit into the agent's output pipe,
+// because otherwise the puppet could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

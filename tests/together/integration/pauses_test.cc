@@ -1,6 +1,6 @@
-// Measures the longest pause of the active agent while a candidate crashes, hangs or floods the
-// upgrader with output, and without any upgrade. Prints the times, and does not check them, because
-// a time on a shared machine proves nothing.
+// Measures the longest pause of the active agent, first without an upgrade, and then while a
+// candidate crashes, hangs or floods the upgrader with output. Prints the times, and does not check
+// them, because a time on a shared machine proves nothing.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -25,8 +25,9 @@ long microseconds_of(const std::function<void()>& deed) {
       std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
 }
 
-// Prints the longest pause of the active agent. The agent records the time every millisecond, first
-// while `meanwhile` runs, then while the agent asks the upgrader one question after the other.
+// Prints the longest pause of the active agent, and the longest time until an answer. The agent
+// records the time every millisecond, first while `meanwhile` runs, then while the agent asks the
+// upgrader one question after the other.
 void report(const char* name, Puppet active, const std::function<void()>& meanwhile) {
   long longest_answer = 0;
   active.pulse();

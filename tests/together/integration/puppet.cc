@@ -1,6 +1,6 @@
 // The fake agent of the integration tests. It executes commands that the test sends through a
 // socket, and sends the test every line that the upgrader writes. The puppet shares no code with
-// the upgrader, so that both do not have the same errors.
+// the upgrader, so an error in the upgrader's code is not also in the puppet.
 //
 // PUPPET_DIR names the test's directory, in which the puppet uses four files. It connects to
 // `socket`, locks `active.lock` from the moment it reads `activate` until it exits, and appends
@@ -421,8 +421,8 @@ void Puppet::tell(char kind, const std::string& text) {
 int main() {
   std::string report = puppet::report();
   // The upgrader makes the kernel send a signal to its agents when the upgrader dies
-  // (PR_SET_PDEATHSIG), and the report above contains that setting. The puppet now switches this
-  // signal off, so that tests see only the effect of the closed input.
+  // (PR_SET_PDEATHSIG). The puppet has already recorded this setting in its report. It now switches
+  // the signal off, so that tests see only the effect of the closed input.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

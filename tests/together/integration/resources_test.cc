@@ -1,7 +1,7 @@
 // Tests that the active agent stays in service if the upgrader runs out of descriptors, or if
-// nobody reads the upgrader's log. Only an upgrade or some log lines may be lost. The exit status
-// of an upgrader that starts with too few descriptors must not blame AGENT: see EXIT STATUS in
-// upgrader(8).
+// nobody reads the upgrader's log. At most an upgrade fails, or some log lines are lost. The exit
+// status of an upgrader that starts with too few descriptors must not blame AGENT: see EXIT STATUS
+// in upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -161,7 +161,7 @@ TEST_CASE("a shortage of descriptors at AGENT's start is not a fault of AGENT") 
     served = world.upgrader().running();
     if (served) break;
     const std::string ending = world.upgrader().ending();
-    // libuv aborts the process if it cannot make its first pipe.
+    // libuv aborts the process (signal 6) if it cannot make its first pipe.
     CHECK((ending == "exit status 125" || ending == "signal 6"));
   }
   CHECK(served);

@@ -96,8 +96,8 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_input();
 
   // A held agent, which has been started but must not work yet, must exit within 200 ms after it
-  // closes its output. This agent has been active, so it has no such limit. The upgrader must still
-  // wait for its exit before it activates the candidate.
+  // closes its output. The old agent here has been active, so it has no such limit. So the upgrader
+  // must still wait for the old agent's exit before it activates the candidate.
   world.pass(300);
 
   next.expect_silence();

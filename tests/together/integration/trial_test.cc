@@ -1,5 +1,5 @@
-// Tests the trial, the time after its activation in which a new version can still be undone: see
-// UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
+// Tests the trial: the time after the activation of a new version, in which the upgrade can still
+// be undone. See UPGRADES, and the members `commit` and `trial_ms`, in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

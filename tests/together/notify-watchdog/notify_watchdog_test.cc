@@ -44,8 +44,8 @@ class Bench {
   Actions is_killed(int number) {
     return guard_.step(ChildEnded{ChildEnded::How::killed, number}, now_);
   }
-  // Moves the clock by `time`, and reports each deadline that passes on the way. Returns the
-  // actions after all these deadlines.
+  // Moves the clock by `time`. Reports to the tested part each deadline that passes in this time.
+  // Returns the actions after all these deadlines.
   Actions wait(Duration time) {
     Actions all;
     const Time end = now_ + time;

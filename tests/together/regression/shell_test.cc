@@ -19,8 +19,8 @@ using namespace integration;
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
   constexpr off_t limit = 1 << 14;
   World world(Start{.before_exec = [] {
-    // The log file has this size from the start, so every line of the log exceeds the limit for the
-    // size of files. All other files stay far below this limit.
+    // `limit` is the limit for the size of files. The log file has this size from the start, so
+    // every line of the log exceeds the limit. All other files stay far below it.
     REQUIRE(::ftruncate(STDERR_FILENO, limit) == 0);
     const rlimit bounded{.rlim_cur = limit, .rlim_max = limit};
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &bounded) == 0);

@@ -35,9 +35,9 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# For some of the tested commands, the ledger in the directory before the command. In `forget_torn`,
-# a crash has torn the ledger's last line. In `forget_many`, the ledger is so long that the command
-# must make it shorter.
+# For some of the tested commands, the content of the ledger (the record of tried releases) before
+# the command. In `forget_torn`, a crash has cut off the end of the ledger's last line. In
+# `forget_many`, the ledger is so long that the command must make it shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}

@@ -99,10 +99,10 @@ TEST_CASE("class, byte order, machine and flags of an ELF file name its processo
 }
 
 TEST_CASE("a file for a processor without a name, or of another kind, has none") {
-  // An ELF file of 32 bits for x86-64 has the ABI x32.
+  // A 32-bit ELF file for x86-64 has the ABI x32, for which agent-releases has no name.
   CHECK(name_of(elf_32(ELFDATA2LSB, EM_X86_64)) == "none");
   CHECK(name_of(elf_64(ELFDATA2MSB, EM_PPC64)) == "none");
-  // A MIPS file of 32 bits with this flag has the ABI n32.
+  // A 32-bit MIPS file with this flag has the ABI n32, for which agent-releases has no name.
   CHECK(name_of(elf_32(ELFDATA2MSB, EM_MIPS, EF_MIPS_ABI2)) == "none");
   CHECK(name_of(elf_64(ELFDATA2LSB, EM_MIPS)) == "none");
   CHECK(name_of(elf_32(ELFDATA2MSB, EM_ARM)) == "none");

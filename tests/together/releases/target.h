@@ -29,8 +29,8 @@ namespace releases_target {
 
 using namespace agent_releases;
 
-// The number of kinds of input, and the number of the kind that is an archive. An input's kind is
-// its first byte, modulo the number of kinds.
+// How many kinds of input there are, and which of them, counted from 0, is an archive. An input's
+// kind is its first byte modulo `kinds`.
 inline constexpr unsigned kinds = 6;
 inline constexpr unsigned archive = 5;
 

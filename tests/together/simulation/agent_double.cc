@@ -265,8 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a request for an upgrade. Most of these requests also occur in the exploration in
-// tests/decisions/explore; some have random members.
+// Returns a random request for an upgrade. Most of these requests are also among those that the
+// test in tests/decisions/explore tries; some have random members.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;

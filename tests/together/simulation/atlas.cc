@@ -175,7 +175,7 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // In the list of moves, all moves that lead from the same place follow each other, since the
+  // In the list of moves, all moves that lead from the same place (state) are neighbors, since the
   // exploration has tried them one after the other.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)

@@ -62,9 +62,9 @@ struct Sheet {
   // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // A way is a path over the map to a place. This is the last move of a way. An agent's last words
-  // are messages that are read only after its exit. If this move must come after an agent's last
-  // words, `dying` names the agent.
+  // The last move of a way, which is a path over the map to a place. An agent's last words are
+  // messages that are read only after its exit. If the move must come after an agent's last words,
+  // `dying` names this agent.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
@@ -98,8 +98,8 @@ class Atlas {
 // of the map. `dying` is the agent whose last words have just been delivered, or nobody.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent among whose last words this event is, or nobody if the event is not among an
-// agent's last words.
+// Returns the agent whose last words (messages that are read only after its exit) include this
+// event, or nobody if the event is not among an agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
 // The places and moves of the maps that runs have visited. All processes of the simulation share
@@ -117,24 +117,23 @@ class Visits {
 
   // Returns true if the code in upgrader/shell allows this move, but no run has made the move.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Returns how many moves from this place of the map no run has made, although the code in
-  // upgrader/shell allows them.
+  // Counts the moves from this place of the map that the code in upgrader/shell allows, but that no
+  // run has made.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
     // The number of all states, moves or cells of the maps, and the number of those that runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // The same two numbers for only the states, moves and cells that the code in upgrader/shell
-    // allows.
+    // How many of all states, moves or cells the code in upgrader/shell allows, and how many of the
+    // allowed ones runs have visited.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Counts, for each kind of event, the moves that no run has made although the code in
-  // upgrader/shell allows them. Returns a text, for people, that names the kinds with the most such
-  // moves.
+  // Counts, for each kind of event, the moves that the code in upgrader/shell allows, but that no
+  // run has made. Returns a text, for people, that names the kinds with the most such moves.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

@@ -16,8 +16,9 @@ constexpr int events_max = 600;
 // still take, and how many events its last upgrade, a good one, may take.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// How many events more that upgrade may take if there is a standby (a fallback that is started
-// when the trial begins): the standby's start, its `hello`, its `ready` and its exit.
+// The good upgrade at the end of a run may take this many events more if it has a standby (a
+// fallback that is started when the trial begins). The events are the standby's start, its `hello`,
+// its `ready` and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

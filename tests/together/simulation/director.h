@@ -1,6 +1,7 @@
-// The director leads the end of a run, when its faults are over. All agents then cooperate, the
-// upgrader must come to rest, a good upgrade must be committed, and at last the upgrader gets a
-// signal to stop. In a guided run, the director first lets the guide choose each step: see guide.h.
+// The director leads the end of a run, when its faults are over. From then on, all agents
+// cooperate. The upgrader must come to rest, and a good upgrade must be committed. At the very end
+// the upgrader gets a signal to stop. In a guided run, the director first lets the guide choose
+// each step: see guide.h.
 #pragma once
 
 #include <cstdint>

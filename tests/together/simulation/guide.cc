@@ -69,9 +69,9 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // Multiplies the seed's number by a prime that does not divide the number of goals. So if there
-  // are N goals, N consecutive guided seeds lead to each goal once. Two consecutive seeds lead to
-  // goals that are far apart in the list.
+  // Counts the guided seeds up to this seed, and multiplies the count by a prime that does not
+  // divide the number of goals. So if there are N goals, N consecutive guided seeds lead to each
+  // goal once. Two consecutive seeds lead to goals that are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
@@ -225,8 +225,8 @@ void MapGuide::leave_move() {
 }
 
 // Lets time pass before a move. The length of the pause is what the rehearsal (rehearsal.h) has
-// found, or otherwise random. Pauses matter, since deadlines that are set at the same instant
-// always pass in the same order.
+// found, or otherwise random. Without pauses, deadlines would often be set at the same instant, and
+// would then always pass in the same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());

@@ -36,7 +36,8 @@ inline constexpr std::uint64_t unguided_every = 4;
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  // The agent whose last words the move must follow, or nobody.
+  // The agent after whose last words (messages that are read only after its exit) the move must
+  // come, or nobody.
   test::Speaker dying = test::Speaker::nobody;
 };
 
@@ -66,13 +67,13 @@ class Goals {
   std::vector<Goal> goals_;
 };
 
-// Returns the options of this run in the form in which the exploration has them, as a policy.
+// Returns the options of this run as a policy, which is the exploration's form of options.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the run with which it can make every move on its way to the goal in
-  // time. If no such limits are found, the run keeps random limits.
+  // Chooses time limits for the run. With these limits, the run must be able to make every move on
+  // its way to the goal in time. If no such limits are found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -86,8 +87,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // How many ways to its goal the guide tries, and how many sets of time limits the guide draws for
-  // each way.
+  // How many ways to the run's goal the guide tries, and how many sets of time limits the guide
+  // draws for each way.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);

@@ -1,5 +1,6 @@
-// The acts of a guide. A guide makes agents send messages, leave their input unread and exit, sends
-// signals to the upgrader, and lets deadlines pass.
+// The acts of a guide, which leads a run of the simulation to a chosen move of the map. The guide
+// sends signals to the upgrader and lets deadlines pass. It also controls the agents: their
+// messages, their exits, and whether they read their input.
 #include <algorithm>
 #include <csignal>
 
@@ -193,8 +194,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
 }
 
 // Makes an agent send last words, which are messages that the upgrader reads only after the agent's
-// exit. Then makes the agent do what the next moves of the way need: send more last words, and
-// exit.
+// exit. If the next moves on the way to the goal are last words, too, the agent also sends these.
+// Then makes the agent exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -297,7 +298,7 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
 
 // Postpones a deadline that would pass before the wanted deadline: the agent with the earlier
 // deadline sends `extend` or a heartbeat. Returns false if no deadline would pass before the wanted
-// one, or if that deadline cannot be postponed.
+// one, or if the earlier deadline cannot be postponed.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

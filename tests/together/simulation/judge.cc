@@ -115,7 +115,8 @@ bool same(const Meaning& one, const Meaning& other) {
   return one == other;
 }
 
-// Returns all events that can be about a generation that the supervisor does not know.
+// Returns all events that are about an agent, and not about the upgrader. The judge delivers them
+// with a generation (number of an agent) that the supervisor does not know.
 const std::vector<test::NamedEvent>& stale_events() {
   static const std::vector<test::NamedEvent> events = [] {
     std::vector<test::NamedEvent> all = test::every_event(State{});
@@ -184,8 +185,9 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event that can be about an agent that the supervisor does not know. This happens
-// between two of a dead agent's last words, a moment at which a guide (guide.h) cannot act.
+// Delivers every event that can be about an agent that the supervisor does not know. Does this
+// after each of a dead agent's last words (messages that are read after its exit), since a guide
+// (guide.h) cannot act between two of them.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -432,9 +434,9 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. Only a fallback's `welcome` may say why the upgrade failed. If it does not,
-// the upgrade has not failed yet, and the fallback must be a standby during the trial. So another
-// agent must have been sent `activate`, and must not have ended.
+// Checks a `welcome`. Only a fallback's `welcome` may say why the upgrade failed. If a fallback's
+// `welcome` does not say this, the upgrade has not failed yet, and the fallback must be a standby
+// during the trial. Then another agent must have been sent `activate`, and must not have ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();

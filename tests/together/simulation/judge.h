@@ -2,7 +2,8 @@
 // action. The judge also knows what has really happened on the simulated machine. It reports which
 // rule was broken. There are three kinds of rules: those of the class Watcher (tests/support),
 // those of the code in upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), and the rule that the
-// upgrader always comes to rest and stays useful. tests/INVARIANTS.md lists the rules.
+// upgrader always comes to rest and stays useful (it can still commit a good upgrade).
+// tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -196,7 +197,7 @@ class Judge {
   int requests_ = 0;
   int turns_at_once_ = 0;
   // How often the code in upgrader/shell has set its timer in the current turn of the event loop.
-  // There is a limit.
+  // The judge checks that this happens only a few times in a turn.
   int timer_settings_ = 0;
   Time event_at_{0};
   // The new times of postponed deadlines, by the deadlines' names.

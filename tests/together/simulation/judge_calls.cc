@@ -18,18 +18,18 @@ namespace {
 // The maximum number of turns of the event loop at one instant without an event. The longest flood
 // of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
-// How often the code in upgrader/shell may set its timer in one turn of the loop. Each callback and
-// each signal counts as a turn, however many lines a callback reads.
+// How often the code in upgrader/shell may set its timer during one callback, however many lines
+// the callback reads. After each signal the count begins anew.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the code in upgrader/shell
 
-// Chooses the outcome of an action. Takes the next outcome from the list that a guide (guide.h) has
-// prepared, and returns it if it is a failure. Returns `asked` in all other cases, and if there is
-// no such list. For an action that checks a program, an outcome is taken from the list only if it
-// is a failed check.
+// Chooses the outcome of an action. A guide (guide.h) may have prepared a list of outcomes. Takes
+// the next outcome from this list, and returns it if it is a failure. Returns `asked` otherwise,
+// and if there is no such list. If the action checks a program, takes an outcome from the list only
+// if this is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;

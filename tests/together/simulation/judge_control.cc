@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kept = 16;  // how many answers and how many ended upgrades status.json has
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writes of status.json. The upgrader waits 100 ms, but time may pass
-// in the system call that writes before the judge sees the write, so 2 ms are subtracted.
+// The shortest time between two writes of status.json. The upgrader waits 100 ms. But during the
+// system call, time may pass before the judge sees the write, so 2 ms are subtracted.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -33,11 +33,11 @@ std::size_t count_of(const Value& object, const char* name) {
 
 // ---- lines
 
-// Cuts the bytes into lines without the upgrader's own code. Text before a newline is a line; text
-// before the end of the file is an incomplete line.
+// Cuts the bytes into lines without the upgrader's own code. Text that ends with a newline is a
+// line. Text after the last newline, at the end of the file, is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
-    // An incomplete line is not a request.
+    // An incomplete line is not a request. So the judge records an empty line in its place.
     if (!control_line_.empty()) control_lines_.emplace_back();
     control_line_.clear();
   }

@@ -87,9 +87,10 @@ class Process {
   std::size_t written = 0;    // how many of these bytes it has written so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
-  // How many lines the process had written when the callback of the upgrader's timer last began. By
-  // rule IO-1, these lines must be reported to the supervisor before the deadline whose passing the
-  // timer notices.
+  // How many lines the process had written when the callback of the upgrader's timer last began. In
+  // this callback, the upgrader may find that a deadline has passed. By rule IO-1 of
+  // ARCHITECTURE.md, it must then report these lines to the supervisor before it reports the
+  // deadline.
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
@@ -136,7 +137,9 @@ class Machine {
   void pass_to(Time later) { now_ = std::max(now_, later); }
   // Lets time pass while the upgrader does not run.
   void hold_up(Duration duration);
-  // Lets other events happen, as they may while the upgrader is inside a system call.
+  // In some of its calls, chosen at random, lets a moment pass, and lets the next event outside the
+  // upgrader happen if its time has come. On a real machine, such events may come while the
+  // upgrader is inside a system call.
   void jostle();
 
   // ---- processes

@@ -15,9 +15,9 @@ using test::Speaker;
 namespace {
 
 // Returns the id of an upgrade, for a message of the agent. The upgrader gives ids of a special
-// form to upgrades by SIGUSR2. With `by_signal`, the id must have this form, otherwise it must not.
-// Returns the first id that fits: that of the upgrade under way, the one that the agent was told,
-// or the one that the exploration uses.
+// form to upgrades by SIGUSR2. If `by_signal` is true, the id must have this form; if it is false,
+// the id must not. Returns the first id that fits: that of the upgrade under way, then the one that
+// the agent was told, then the one that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
@@ -143,10 +143,10 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
   return true;
 }
 
-// Lets some time pass before the next event. Deadlines that were set at the same instant always
-// pass in the same order; deadlines that were set with a pause between them may pass in a different
-// order. An agent that has closed a pipe is soon killed. Before that, a deadline can pass only if
-// it is near.
+// Lets some time pass before the next event, so that deadlines can pass in different orders:
+// deadlines that were set at the same instant always pass in the same order. If the agent closes a
+// pipe next, it is soon killed, and only a near deadline can pass before the kill. So about half of
+// the pauses before such a move last until shortly before the next deadline.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -202,7 +202,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Lets all other deadlines pass that are due by now. Returns true if none of them changes the
+// Lets all deadlines pass that are still due after a move. Returns true if none of them changes the
 // supervisor's state.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {

@@ -48,9 +48,10 @@ class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Tries the moves of `way`, which are numbers of moves on the map, one after the other, with a
-  // supervisor in its first state and with random pauses between them. Returns false if a move
-  // cannot be made: its deadline does not pass when it should, or its event cannot happen.
+  // Tries the moves of `way` one after the other, with a supervisor in its first state and with
+  // random pauses between them. `way` has the indices of the moves in the map's list. Returns false
+  // if a move cannot be made: its deadline does not pass when it should, or its event cannot
+  // happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
   // Returns the pauses of the last run(), one before each move.

@@ -118,9 +118,9 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // The way leads over the event that reports a missing `hello`, which comes after five seconds. If
-  // the start timeout is shorter, the upgrader ends the agent before. So the run can follow this
-  // way only with a longer timeout.
+  // The run is to reach the event that reports a missing `hello`, which comes after five seconds.
+  // If the start timeout is shorter than that, the upgrader ends the agent too early. So the run
+  // can follow this way only with a longer start timeout.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

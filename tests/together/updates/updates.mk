@@ -1,5 +1,5 @@
 # make check-updates: tests daemons and agents that update themselves with the libraries for Node.js
-# and Python. Uses the real npm and pip, with a package registry that the test runs. If one of them
+# and Python. Uses the real npm and pip, with a package registry that the test runs. If npm or pip
 # is not installed, its tests are left out, and the report says so.
 
 updates_tests := $(addprefix tests/together/updates/,agents npm pip)
@@ -12,8 +12,9 @@ check-updates:
 	@tests/run $(BUILD) $(updates_tests)
 
 # make check-pm2: updates the same daemon under agentify and under pm2, which is taken from npm's
-# registry. The installation is killed at 300 calls that change files, and versions are bad in six
-# ways. Takes a quarter of an hour, and writes its table into docs/npm.md.
+# registry. In both cases, the installation is killed 300 times, each time at a different call that
+# changes a file. Then six kinds of bad versions are installed. Takes a quarter of an hour, and
+# writes its table into docs/npm.md.
 check-pm2: updates_killer := $(BUILD)/tests/together/updates/kill_at.so
 check-pm2:
 	@tests/need-packages $(build_packages) $(tool_packages) gcc python3 nodejs $(npm_package)

@@ -20,8 +20,8 @@ namespace agent_releases {
 inline constexpr std::int64_t protocol_spoken = 1;
 
 // The version with which a new release is compared before the release is added: a release older
-// than this version is refused. `which` names this version in the message, for example "the running
-// one".
+// than this version is refused. `which` names this version in the message of the refusal, for
+// example "the running one".
 struct Present {
   Version version;
   std::string_view which;
@@ -36,7 +36,7 @@ struct Versions {
 
 // Returns the version with which a new release is compared: the newer of `running` and `current`.
 // If neither is known, returns the newest version that the ledger says was committed. If there is
-// no such version, returns the newest release in the directory that is not a pre-release and whose
+// no such version, returns the newest version in the directory that is not a pre-release and whose
 // newest entry in the ledger is not a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
@@ -47,17 +47,17 @@ struct Passed {
   std::string what;
 };
 
-// A date before which this program did not exist. It is a constant and not the build time, so that
-// builds of the same source yield the same bytes.
+// A date that is certainly in the past, because this program did not exist before it. The date is a
+// constant and not the build time, so that builds of the same source yield the same bytes.
 inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:00:00Z
 
 // Returns the time at which a manifest was signed, which minisign writes into the trusted comment.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// Returns the latest of four times that are certainly in the past: the time of the ledger's last
-// entry, the time of the manifest's signature, the time `added` at which the directory last got a
-// release, and program_date. A margin for the publisher's clock is subtracted from the time of the
-// signature.
+// Returns the latest of four times that are certainly in the past. These are the time of the
+// ledger's last entry, the time of the manifest's signature, the time `added` at which the
+// directory last got a release, and program_date. The time of the signature is first reduced by a
+// margin, because the publisher's clock may be fast.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 

@@ -43,7 +43,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// The releases that stay even if nothing needs them.
+// Two rules by which releases stay even if nothing needs them. A release stays if one of the rules
+// applies.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

@@ -1,6 +1,6 @@
 // Reads and writes JSON objects. A JsonReader finds the members of an object by name, and checks
-// their values. A JsonWriter adds one member after the other. json_line.h parses the bytes, and
-// limits their number.
+// their values. A JsonWriter writes an object, one member after the other. json_line.h parses the
+// bytes of an object, and limits the number of bytes.
 #pragma once
 
 #include <cstddef>

@@ -42,8 +42,8 @@ std::optional<Entry> parse_entry(std::string_view line) {
   return entry;
 }
 
-// Adds a member with a string, cut to the length that parse_entry() accepts, unless the string is
-// empty.
+// Adds a member with the string `text`, unless `text` is empty. Cuts a longer string to the length
+// that parse_entry() accepts.
 void add_if_any(JsonWriter& json, std::string_view name, std::string_view text,
                 std::size_t bytes_max = short_bytes_max) {
   if (!text.empty()) json.add(name, agent_protocol::fit_text(text, bytes_max));

@@ -1,7 +1,7 @@
 // The ledger is the file in which agent-releases records which releases were tried, and how the
-// upgrades to them ended. This header declares functions that parse and make its entries, one line
-// of JSON each, and functions that answer questions about the entries. ledger_file.h locks, syncs
-// and replaces the file.
+// upgrades to them ended. Each entry is one line of JSON. This header declares functions that parse
+// and make entries, and functions that answer questions about them. ledger_file.h locks, syncs and
+// replaces the file.
 #pragma once
 
 #include <cstddef>

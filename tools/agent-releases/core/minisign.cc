@@ -122,8 +122,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // A signature has the number of the key that made it. But anybody can make a key whose number
-  // equals that of an existing key, so all keys with this number are tried.
+  // A signature contains a number that identifies the signer's key. But anybody can make a key with
+  // the number of an existing key, so try all keys with this number.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

@@ -81,7 +81,8 @@ struct Randomness {
 [[nodiscard]] PublicKey public_key_of(const SecretKey& key);
 [[nodiscard]] std::string public_key_text(const PublicKey& key);
 
-// Returns the number of a key in the form that minisign prints: "1A2B3C4D5E6F7081".
+// Returns the number by which a key is identified, in the form that minisign prints:
+// "1A2B3C4D5E6F7081".
 [[nodiscard]] std::string shown_key_number(const std::array<unsigned char, 8>& number);
 
 // Returns the content of a signature file. Its trusted comment has the time and the name of the

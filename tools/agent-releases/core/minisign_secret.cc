@@ -124,8 +124,8 @@ Result<SecretKey> open_secret_key(const SecretKeyFile& file, std::string_view pa
   SecretKey key;
   std::copy_n(content.begin(), key.number.size(), key.number.begin());
   std::copy_n(content.begin() + 8, secret_bytes, key.bytes.begin());
-  // minisign sets the checksum only in encrypted keys. For an unencrypted key, check that the
-  // public half fits the secret half instead.
+  // minisign sets the checksum only in encrypted keys. An unencrypted key has no checksum to
+  // compare, so check that its public half fits its secret half.
   const auto checksum = checksum_of(key);
   const bool same = std::equal(checksum.begin(), checksum.end(),
                                content.end() - static_cast<std::ptrdiff_t>(checksum_bytes));

@@ -42,8 +42,9 @@ inline constexpr std::size_t component_bytes_max = 255;
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Checks a relative path, and refuses with the reason if it is wrong. The path must stay below its
-// directory: each component must be a name, not `.` or `..`.
+// Checks the path of a release's program, the member `entry` of a manifest. Refuses a wrong path
+// with the reason. The path is relative to the release's directory. The path must not lead out of
+// that directory: each component must be a name, not `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
 // Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this

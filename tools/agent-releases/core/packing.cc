@@ -128,7 +128,8 @@ Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) 
 }
 
 // Returns the processor of a release whose program is a script. The script itself runs on any
-// processor, but libraries and programs in the release may need one certain processor.
+// processor, but the release may also contain libraries and programs that were built for one
+// processor.
 Result<std::string> arch_of_script(const Wanted& wanted, const std::vector<Found>& tree) {
   std::set<std::string> processors;
   std::string first;

@@ -1,6 +1,6 @@
 // Plans how the command `pack` packs a file or a directory: checks that the command `add` would
-// accept the release, finds out for which processor the release is, and names the published files.
-// The functions here read and write no files.
+// accept the release, finds out the release's processor, and chooses the names of the published
+// files. The functions here read and write no files.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct Found {
 struct Wanted {
   std::string name;
   Version version;
-  // The processor for which the release is. If empty, the processor of its program is used.
+  // The processor that the publisher has named for the release. If empty, the processor of the
+  // release's program is used.
   std::string arch{};
   std::string entry{};  // the path of the program in a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;

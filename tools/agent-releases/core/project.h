@@ -1,6 +1,6 @@
-// Finds the program of a Node.js or Python project, and makes the text of the small program that
-// starts it, which `pack` adds to the release. The functions here read no files: project_tree.cc
-// reads the project's files, and runs npm and pip.
+// Finds the program of a Node.js or Python project. Also makes the text of a small program that
+// starts the project's program. `pack` adds this small program to the release. The functions here
+// read no files: project_tree.cc reads the project's files, and runs npm and pip.
 #pragma once
 
 #include <optional>
@@ -44,8 +44,8 @@ inline constexpr std::string_view python_packages = "site-packages";
 [[nodiscard]] std::string node_entry_text(const std::string& program);
 
 // Returns the text of a program that starts `program`, a Python script in the release or a module.
-// If `version`, such as "3.11", is not empty, the started program refuses to run with a different
-// version of Python, with which the packages would not work.
+// If `version`, such as "3.11", is not empty, the started program refuses to run with any other
+// version of Python, because the packages would not work with it.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 

@@ -34,8 +34,9 @@ bool parse_number(std::string_view text, std::uint64_t& number) {
   return true;
 }
 
-// Splits a pre-release or a build at its dots. Returns false if a part is not a valid identifier.
-// An empty part is not valid, so "1.0.0-a." is not a version.
+// Splits a text at its dots. The text is the part PRERELEASE or BUILD of a version. Returns false
+// if an identifier between the dots is not valid. An empty identifier is not valid, so "1.0.0-a."
+// is not a version.
 bool parse_identifiers(std::string_view text, bool numbers_are_numbers,
                        std::vector<std::string>& identifiers) {
   for (bool more = true; more;) {

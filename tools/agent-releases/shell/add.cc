@@ -162,7 +162,7 @@ Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
   // `download` has the program's file open for writing until the end of this function. A file that
-  // is open for writing cannot be executed.
+  // is open for writing cannot be executed, so the release must not leave .staging before that.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -203,8 +203,8 @@ Outcome Addition::add_anew(bool& was_there) {
 }
 
 // Adds the release, unless it exists already. If the release exists, this function only adds a
-// manifest or a signature that is missing. It then also removes all files in .staging that crashes
-// have left there, including partial downloads.
+// manifest or a signature that is missing. In that case, this function also removes all files in
+// .staging that crashes have left there, including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -60,8 +60,8 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // For each name, version and processor: the first manifest with these three values, and the hash
-  // that it states. A later manifest with the same three values must state the same hash.
+  // The first manifest for each name, version and processor, and the hash in that manifest. A later
+  // manifest with the same name, version and processor must state the same hash.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 

@@ -71,8 +71,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, nothing will be added. So the version is not
-  // compared with the versions of the releases in the directory.
+  // If a release of this version exists already, it is only completed. A newer release in the
+  // directory must then not cause a refusal, so do not compare the version with these releases.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),
@@ -83,9 +83,9 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
                        .older_is_wanted = adding.older_is_wanted};
 }
 
-// A transfer that is interrupted is tried again, up to tries_max tries in all. It is given up
-// earlier after fruitless_tries_max tries in a row that fetch nothing, or that end because the
-// server is too slow.
+// A transfer that is interrupted is tried again, up to tries_max tries in all. But after
+// fruitless_tries_max fruitless tries in a row, it is given up. A try is fruitless if it fetches
+// nothing, or if it ends because the server is too slow.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 

@@ -103,9 +103,9 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// Sets the certificates that https trusts: the certificates in the file `cacert` or, if `cacert` is
-// empty, those that the environment variables of the program curl name. libcurl itself does not
-// read these variables, only the variables for proxies.
+// Sets the certificates that https trusts, which are those in the file `cacert`. If `cacert` is
+// empty, reads the environment variables that name the certificates for the program curl. libcurl
+// itself does not read these variables, but only the variables for proxies.
 void use_certificates(CURL* handle, const std::string& cacert) {
   if (!cacert.empty()) {
     curl_easy_setopt(handle, CURLOPT_CAINFO, cacert.c_str());
@@ -269,8 +269,8 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // Set the size limit to the complete file's size even if only a part is requested, because a
-  // server that ignores the requested range announces the complete size.
+  // Limit the transfer to the size of the complete file, even if only a part of the file is
+  // requested: a server that ignores the requested range announces the complete size.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

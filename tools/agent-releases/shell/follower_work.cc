@@ -18,9 +18,9 @@ constexpr auto retry_pause = 1s;
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// The intervals at which the directory is searched for changes. The first interval is for systems
-// that report changes, since a report may be missed; the second for systems that cannot report
-// changes.
+// The intervals at which the directory is searched for changes. look_interval is for systems that
+// report changes, because a report may be missed. look_interval_unwatched is for systems that
+// cannot report changes.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
@@ -36,8 +36,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. First appends the entries that note_ending() has kept in memory,
-// so that the ledger stays in the order of time.
+// Appends the entry to the ledger. First appends the older entries that note_ending() has kept in
+// memory, so that the entries in the ledger stay in the order of their times.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;

@@ -139,11 +139,11 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // For each path of a verified release: Release::writing at the time of the verification, and the
-  // SHA-256. If Release::writing differs now, the files were replaced, and the SHA-256 is out of
-  // date.
+  // For each verified release, by its path: the value of Release::writing at the verification, and
+  // the SHA-256. If Release::writing differs now, the files were replaced, and the SHA-256 is out
+  // of date.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // For each path of a refused release: Release::writing at the time of the refusal. If
+  // For each refused release, by its path: the value of Release::writing at the refusal. If
   // Release::writing differs now, the files were replaced, and the release may be tried again.
   std::map<std::string, std::string> refused_;
   std::string reported_;

@@ -82,9 +82,9 @@ Result<upgrader::OwnedFd> open_terminal() {
                  Trouble::usage};
 }
 
-// Reads a password: the first line of the file that MINISIGN_PASSWORD_FILE names or, if the
-// variable is not set, a line from the terminal after printing `question`. Refuses if there is no
-// terminal either, or if a signal interrupts the reading.
+// Reads a password, which is the first line of the file that MINISIGN_PASSWORD_FILE names. If this
+// variable is not set, prints `question` on the terminal and reads a line from it. Refuses if there
+// is neither the variable nor a terminal, or if a signal interrupts the reading.
 [[nodiscard]] Result<std::string> read_password(const std::string& question) {
   if (const char* path = std::getenv(file_variable)) return read_password_file(path);
   const Result<upgrader::OwnedFd> terminal = open_terminal();
@@ -152,8 +152,8 @@ Randomness draw() {
   return randomness;
 }
 
-// Makes the two files of a key pair. The secret key file gets mode 0600. Never overwrites a file:
-// if one of the two files exists already, or after any other failure, makes neither.
+// Makes the two files of a key pair. The secret key file gets mode 0600. Never overwrites a file.
+// If one of the two files exists already, or if anything else fails, neither file is made.
 Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                  bool with_password) {
   auto secret_file = NewFile::make(secret, secret_mode);

@@ -82,8 +82,8 @@ std::string temporary_name(const std::string& name) {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// The compression level. The highest levels of zstd take twice as long, and save only a few percent
-// of the size.
+// The compression level. The highest levels of zstd take twice as long as this level, and make the
+// archive only a few percent smaller.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {
@@ -196,8 +196,8 @@ Outcome Archiving::add_bytes(const Found& found) {
   });
 }
 
-// Adds a file to the archive, without the file's owner and time. `add` ignores both, and with them
-// the archive would differ from machine to machine.
+// Adds a file to the archive, but not the file's owner and time. With them, the archive would
+// differ from machine to machine, and the command `add` ignores them anyway.
 Outcome Archiving::add(const Found& found) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) return broken();
@@ -332,8 +332,8 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    // Mark the archive as failed. Otherwise the destructor of `writer` would write the end of an
-    // archive that looks complete.
+    // Mark the archive as failed. Otherwise the destructor of `writer` would write the end of the
+    // archive, which would then look complete.
     archive_write_fail(writer.get());
     return archived.refusal();
   }

@@ -44,8 +44,8 @@ class FileActions {
 };
 
 // Reads from the pipe until the child closes its end. If this process is interrupted, sends SIGTERM
-// to the child. Each wait is short, because a signal that comes just before a wait does not end the
-// wait.
+// to the child. Each wait for the pipe is short, because a signal that comes just before a wait
+// begins does not end this wait.
 Outcome drain(int pipe, pid_t child, std::string& output) {
   bool told = false;
   std::array<char, 4'096> bytes;

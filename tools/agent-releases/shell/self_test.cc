@@ -56,7 +56,8 @@ class Surroundings {
   Surroundings& operator=(const Surroundings&) = delete;
 
   // Starts the process. Returns 0, or an errno value. Uses posix_spawn, which fails if the kernel
-  // cannot execute the file; execvp, posix_spawnp and uv_spawn would then let a shell run the file.
+  // cannot execute the file. In that case, execvp, posix_spawnp and uv_spawn would let a shell run
+  // the file.
   [[nodiscard]] int start(pid_t& process, const std::string& path, char* const* argv) const {
     return posix_spawn(&process, path.c_str(), &files_, &attributes_, argv, environ);
   }

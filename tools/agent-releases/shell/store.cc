@@ -229,9 +229,9 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's file names in .staging: takes the lock for making this release. While it does
-// so, it also holds the writer's lock of the directory, so that no other process removes files of
-// the release at the same time.
+// Claims a release's file names in .staging: takes the lock for making this release. Takes this
+// lock only while it holds the writer's lock of the directory, so that no other process removes
+// files of the release at the same time.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

@@ -36,8 +36,8 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 constexpr Duration watch_interval{20};
-// How long a daemon may take to accept a connection on a socket that was passed to the daemon: this
-// time, plus the time that the daemon took to become ready in the first run.
+// A daemon may take this time, plus the time that it took to become ready in the first run, to
+// accept a connection on a socket that was passed to it.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 

@@ -131,9 +131,9 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// How long to watch a daemon that neither listens nor sends READY=1: this factor times the time
-// that the start of its process took, but at least silent_time_min. Such a start takes some 50 ms
-// on an idle machine.
+// A daemon that neither listens nor sends READY=1 is watched for the time that the start of its
+// process took, multiplied by this factor, but at least for silent_time_min. The start of a process
+// takes some 50 ms on an idle machine.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 

@@ -71,9 +71,10 @@ struct KnownDaemon {
 
 // ---- reading the log of a run under the upgrader
 
-// Returns true if agentify has told the upgrader that the daemon is ready.
+// Returns true if the log shows that agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
-// Returns how many processes of the daemon had to be killed after its main process had exited.
+// Returns how many processes of the daemon, as the log says, had to be killed after its main
+// process had exited.
 [[nodiscard]] int left_in(std::string_view log);
 // Returns the reason, in words, why the daemon has exited by itself: the last line of the log in
 // which agentify reports something about the daemon. Without such a line, returns the last line

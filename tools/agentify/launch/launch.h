@@ -72,8 +72,8 @@ struct Places {
   std::string directory;  // for control files, lock and last words; may be empty
 };
 
-// Returns true unless the upgrader's options name both a control directory and a lock. Without
-// these options, agentify puts both into the directory of this upgrader.
+// Returns true if the upgrader needs a directory for its control files or its lock, because the
+// upgrader's options do not name both a control directory and a lock.
 [[nodiscard]] bool needs_directory(const Launch& launch);
 
 // Returns the upgrader's command line. Adds default values for options that the upgrader needs for

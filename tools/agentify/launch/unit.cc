@@ -23,8 +23,8 @@ constexpr InitName init_names[] = {
     {InitSystem::finit, "finit"},     {InitSystem::procd, "procd"},
     {InitSystem::dinit, "dinit"}};
 
-// Returns true if the text has control bytes, which cannot be written in the service files of all
-// init systems.
+// Returns true if the text has control bytes. Not every init system allows control bytes in its
+// service files.
 bool has_control_byte(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char byte) {
     return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f';

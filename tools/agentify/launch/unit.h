@@ -23,7 +23,8 @@ struct Unit {
   std::string ctl;       // the path of upgraderctl
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
-  // Returns the name of the distribution's own service for the daemon.
+  // Returns the name of the distribution's own service for the daemon, which the new service
+  // replaces.
   [[nodiscard]] const std::string& replaced() const {
     return replaces.empty() ? launch.name : replaces;
   }

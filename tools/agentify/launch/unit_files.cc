@@ -1,4 +1,5 @@
-// Makes the service files for init systems with a service file format of their own.
+// Makes the service files for init systems that have a file format for services, such as systemd.
+// unit_scripts.cc makes the scripts for the remaining init systems.
 #include <algorithm>
 
 #include "tools/agentify/launch/unit.h"

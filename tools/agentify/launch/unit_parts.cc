@@ -65,8 +65,9 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
 
 // Returns the shell commands that an administrator can run so that each new version of the daemon's
 // package leads to an upgrade. Under systemd, they install a path unit that watches the daemon's
-// file. Elsewhere, they install a hook that apt runs after each run of dpkg. The hook requests an
-// upgrade if the daemon's file has changed since the upgrader's lock file was last touched.
+// file. Elsewhere, they install a hook that apt runs after each run of dpkg. If the daemon's file
+// has changed since the upgrader's lock file was last touched, the hook touches the lock file and
+// requests an upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";

@@ -125,7 +125,7 @@ std::string finit_script(const Unit& unit) {
 
 // Makes the script for busybox init. When the machine shuts down, busybox init itself stops no
 // service: it sends SIGTERM to all processes, and SIGKILL one second later. So the script can also
-// be called with `stop`, and inittab calls it so at a shutdown.
+// be called with `stop`, and inittab calls it with `stop` at a shutdown.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";

@@ -89,9 +89,9 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // End the conversation if the upgrader that got the request has exited. This is certain in two
-  // cases: status.json was written by a later upgrader, or the status of this upgrader is in
-  // previous.json and there is no status.json.
+  // End the conversation if the upgrader that got the request has exited. It has certainly exited
+  // in two cases. Either a later upgrader has written status.json, or there is no status.json and
+  // previous.json has the status of the upgrader that got the request.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -194,8 +194,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer to the request. If `begun_by_this` is false, an upgrade with the same id
-// existed already, so this request did not begin the upgrade, and that upgrade may be to a
+// Handles the answer to the request. If `begun_by_this` is false, this request did not begin the
+// upgrade, because an upgrade with the same id existed already. The existing upgrade may be to a
 // different executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;

@@ -1,7 +1,7 @@
-// Decides the course of one request to an upgrader: when the request is written to the upgrader's
-// FIFO, when it is written again, what upgraderctl prints meanwhile, and with which exit status
-// upgraderctl ends. Does no input or output and reads no clock: the caller passes events with their
-// times.
+// Decides what upgraderctl does for one request to an upgrader: when it writes the request to the
+// upgrader's FIFO, when it writes the request again, what it prints while it waits, and with which
+// exit status it ends. Does no input or output and reads no clock: the caller passes events with
+// their times.
 //
 // A request is for one process of the upgrader: the process that had the FIFO open for reading
 // before upgraderctl read status.json. While this process lives, the same line may be written any
@@ -84,7 +84,8 @@ class Conversation : public Decider {
   // pause before it, up to the longest one.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
-  // How long to wait for the last status of an upgrader that no longer reads its FIFO.
+  // How long to wait for the final status of an upgrader that no longer reads its FIFO, and so is
+  // exiting or has exited.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // How long to wait until a control directory that has disappeared is made again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
@@ -121,13 +122,15 @@ class Conversation : public Decider {
     std::optional<Duration> limit;  // until when to wait for the answer, or for the command's goal
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    // if the upgrader has exited: until when to wait for its last status
+    // until when to wait for the final status of an upgrader that has exited; absent if it still
+    // runs
     std::optional<Duration> gone;
-    // if the control directory has disappeared: until when to wait for a new one
+    // until when to wait for a new control directory; absent unless the control directory has
+    // disappeared
     std::optional<Duration> vanished;
     std::optional<Moment> told_late;  // the deadline of the upgrader that was last shown as missed
-    // if the command `rehearse` was interrupted or its time is up: how the command ends when its
-    // request to cancel the upgrade has been answered
+    // how the command `rehearse` ends when its request to cancel the upgrade has been answered;
+    // absent unless the command was interrupted or its time is up
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -164,7 +164,8 @@ NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
                       ": no upgrade is under way: " + phase_sentence(seen.status)};
 }
 
-// Makes the errand of the commands `confirm`, `cancel`, `commit` and `rollback`.
+// Makes the errand (the request and the goal) of the commands `confirm`, `cancel`, `commit` and
+// `rollback`.
 std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
                                            const std::string& name) {
   const Status& status = seen.status;

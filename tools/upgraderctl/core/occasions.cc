@@ -78,8 +78,8 @@ bool Occasions::concerns(const Ending& ending) const {
   return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
 }
 
-// Records since when the same agent has been active. Uses a monotonic clock, because the system's
-// clock jumps when somebody sets it, for example at a boot of a machine without a battery.
+// Records the time since which the same agent has been active. Uses a monotonic clock, because the
+// system's clock jumps when somebody sets it, for example at a boot of a machine without a battery.
 void Occasions::look_at_active(const Look& look, Duration now) {
   const Status& status = *look.status;
   const std::string life = life_of(status);

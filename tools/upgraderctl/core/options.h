@@ -130,8 +130,8 @@ struct Place {
   std::string words;  // a command line that selects this directory: "upgraderctl app"
 };
 
-// The reason why no control directory was chosen: no directory has that name, or several have it.
-// The text lists the existing names.
+// The reason why no control directory was chosen: no directory has the name on the command line, or
+// several directories have it. The text lists the existing names.
 struct NoPlace {
   std::string text;
 };

@@ -43,15 +43,15 @@ struct Listed {
 // ---- the page of `why`, about the last upgrade that has failed
 
 // Returns the newest failed upgrade of the upgrader's current run or, if no upgrade has failed in
-// this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade has not
-// failed.
+// this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade does
+// not count as failed.
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 
-// The file of last words has a daemon's last lines of output. The file belongs to a failed upgrade
-// if it was written at most this long after the end of the upgrade, because agentify writes it as
-// soon as the daemon has failed, which ends the upgrade. A file that was written later belongs to a
-// later failure of the daemon, which no upgrade has caused.
+// The file of last words has a daemon's last lines of output. agentify writes this file as soon as
+// the daemon has failed, and this failure ends the upgrade. So the file belongs to a failed upgrade
+// if it was written at most this long after the end of the upgrade. A file that was written later
+// belongs to a later failure of the daemon, which no upgrade has caused.
 inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
 
 // Returns the lines of the page of `why`, escaped and without newlines. `last_words` are the last

@@ -261,8 +261,9 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Returns the error message for an error of CLI11. If a NAME is given without a command, the
-// message names both possible errors: an unknown command, or a missing command.
+// Returns the message for an error that CLI11 has reported. If the command line has a NAME but no
+// command, the NAME may be an unknown command, or the command may be missing. The message names
+// both possible errors.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

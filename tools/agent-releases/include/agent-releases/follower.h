@@ -1,5 +1,5 @@
-// Decides when an agent requests an upgrade, and to which release. A follower is an object inside
-// of the agent. It watches a directory of releases, verifies a release that is due, runs the
+// Decides when an agent requests an upgrade, and to which release. A follower is an object in the
+// agent's process. It watches a directory of releases, verifies a release that is due, runs the
 // self-test of the release, requests the upgrade, and records in the ledger how the upgrade ended.
 //
 // The follower has no thread and never blocks: when its descriptor fd() is readable, dispatch()
@@ -72,9 +72,9 @@ class Follower {
   // because begin() records the commit in the ledger.
   void begin();
 
-  // Records that an upgrade has failed. The upgrade was requested by this agent or, if this agent
-  // is a fallback, which got the work because the upgrade had failed, by an earlier agent. An
-  // upgrade that no follower of this directory has requested is ignored.
+  // Records that an upgrade has failed. Either this agent has requested the upgrade, or this agent
+  // is a fallback: it got the work because the upgrade that an earlier agent had requested has
+  // failed. An upgrade that no follower of this directory has requested is ignored.
   void upgrade_failed(const Failure& failure);
 
  private:
