@@ -40,7 +40,7 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
 // ---- the follower
 
-// All times are in microseconds since the epoch, like the times of files.
+// All times are in microseconds since the epoch.
 class Follower {
  public:
   // Makes a follower of the input at `path`. The follower leaves a rotated file for the next file

@@ -42,7 +42,7 @@ struct NodeDesk {
   Revision active = 0;
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
-  bool is_doubtful = false;           // while true, no upgrade is begun
+  bool is_doubtful = false;           // while true, nothing is begun
   // How much the node reports about a failed upgrade: for example only the reason, or the reason
   // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;

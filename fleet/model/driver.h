@@ -331,10 +331,10 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch reports is news. A watch reports changes in the order
-  // of their revisions, so older revisions in newest_ can be forgotten. But they are kept while a
-  // transaction of this driver is under way, since the transaction's revision is not known yet, and
-  // may turn out to be older than that of the reported change.
+  // Returns whether a change that the watch reports is news: whether it is newer than the revision
+  // that newest_ has for its key. Forgets older revisions in newest_, since a watch reports changes
+  // in the order of their revisions. But all are kept while a transaction of this driver is under
+  // way: its revision is not known yet, and may be older than the reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;

@@ -251,7 +251,7 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
 }
 
 // Judges the batch by the measures that enough nodes have reported. Returns why the measures do not
-// show yet whether the batch does well, or an empty string if they do.
+// decide yet whether the batch does well, or an empty string if they have decided.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};

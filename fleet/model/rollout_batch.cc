@@ -82,10 +82,10 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that has not soaked at the time `soaked_by` counts as failed. The batch cannot wait for
-  // it any longer: shortly after that time, the first node of the batch goes back to the old
-  // version by itself if it is not confirmed. To have soaked in time, a node must begin its soak
-  // before `applied_by`.
+  // The node that began first goes back to the old version by itself if it is not confirmed in
+  // time. So the batch waits only until `soaked_by`, shortly before that, and a node that has not
+  // soaked by then counts as failed. To soak in time, a node must begin its soak before
+  // `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -214,7 +214,7 @@ std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
   const std::int64_t begun =
       std::count_if(view.nodes.begin(), view.nodes.end(),
                     [](const auto& one) { return one.second.node.stage != NodeStage::waiting; });
-  const std::int64_t most = failures_allowed(terms, begun);
+  const std::int64_t most = failures_to_abort(terms, begun);
   if (failed >= most) {
     return std::to_string(failed) + " failed, max-failed is " + std::to_string(most);
   }

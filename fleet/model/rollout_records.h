@@ -60,7 +60,7 @@ struct RolloutTerms {
   // the time over which the nodes of a batch begin a step, one after the other; 0: all at the same
   // time; -1: depends on the batch's size
   std::int64_t spread_ms = 0;
-  bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
+  bool max_failed_unsaid = false;  // no --max-failed was given, so failures_to_abort() decides
   bool undo = false;               // --undo: an automatic abort is followed by an undo
   bool no_undo = false;            // the release's manifest forbids an undo
   // How long a batch waits for the judge and the gates after its soak. 0 stands for the length of

@@ -95,7 +95,7 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
     // With max_failed_unsaid, this number is only for older controllers, which do not have
-    // failures_allowed(): they abort the rollout at this number of failures.
+    // failures_to_abort(): they abort the rollout at this number of failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
@@ -190,7 +190,7 @@ std::int64_t judge_timeout_ms(const RolloutTerms& terms) {
                                      : std::max(terms.soak_ms, judge_timeout_ms_min);
 }
 
-std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun) {
+std::int64_t failures_to_abort(const RolloutTerms& terms, std::int64_t begun) {
   if (!terms.max_failed_unsaid) return terms.max_failed;
   const std::int64_t share = (begun + begun_for_a_failure - 1) / begun_for_a_failure;
   return std::max(failures_min, share);

@@ -75,9 +75,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns how long a batch waits for its judge and its gates after its nodes have soaked.
 [[nodiscard]] std::int64_t judge_timeout_ms(const RolloutTerms& terms);
 
-// Returns the limit for failures, if `begun` nodes have begun: when this many nodes have failed,
-// the rollout is aborted.
-[[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
+// Returns the number of failed nodes at which the rollout is aborted, if `begun` nodes have begun.
+[[nodiscard]] std::int64_t failures_to_abort(const RolloutTerms& terms, std::int64_t begun);
 
 // Returns the shortest time that a rollout with these batches can take: the time if no node is
 // slow.

@@ -8,8 +8,9 @@
 namespace fleet {
 namespace {
 
-// The most writes that a transaction needs to give one node an order, or to record the node's end.
-// has_room() adds the writes for the node's budget places and for the rollout's own record.
+// The most writes that a transaction needs to give one node an order, or to record how the node's
+// move ended. has_room() adds the writes for the node's budget places and for the rollout's own
+// record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

@@ -146,8 +146,9 @@ $(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
 	@mkdir -p $(@D)
 	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
 
-# cereal includes <iostream>, which the upgrader does not need: an empty header saves 600 KB. The
-# compiler must find no other header of /usr/include, since those belong to glibc.
+# cereal includes <iostream>, which the upgrader does not need: an empty header saves 600 KB. Apart
+# from cereal's headers, the compiler must find no header of /usr/include, since those belong to
+# glibc.
 $(static)/include: $(static_libuv)/fetched
 	rm -rf $@
 	mkdir -p $@

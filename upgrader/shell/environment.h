@@ -15,8 +15,8 @@ namespace upgrader {
 
 // Returns the longest time between two WATCHDOG=1 that init allows: WATCHDOG_USEC in whole
 // milliseconds, at least one and at most a day. Returns zero if init wants no WATCHDOG=1, or wants
-// it from another process (WATCHDOG_PID). A refusal says which variable is invalid, and that it is
-// ignored.
+// it from another process (WATCHDOG_PID). If a variable is invalid, returns a refusal that names
+// the variable and says that the upgrader ignores it.
 [[nodiscard]] Result<Duration> watchdog_wish(pid_t own_pid);
 
 // Makes the environment. Without `sockets` the LISTEN variables are left out. The entries that are

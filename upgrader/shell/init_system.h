@@ -28,8 +28,8 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
-// The time after which READY=1, STOPPING=1, RELOADING=1 or the newline is tried again if the socket
-// or the pipe is full.
+// The time after which READY=1, STOPPING=1, RELOADING=1 or the newline of --notify-fd is sent again
+// if its socket or pipe was full.
 inline constexpr Duration owed_retry_interval{100};
 // Init is asked to wait this much longer than the extended deadline. After the deadline the
 // upgrader still has to end, and init may have learned of the deadline up to a second late.

@@ -47,9 +47,9 @@ symbols_of_package() {
   same_symbols "$scratch/packaged"
 }
 
+# usage: symbols_of_list FILE
 # Checks that the linker's version script, which lists the symbols to export, names each expected
-# symbol by itself. A pattern such as `agent_protocol_*` would also export other symbols. usage:
-# symbols_of_list FILE
+# symbol by itself. A pattern such as `agent_protocol_*` would also export other symbols.
 symbols_of_list() {
   awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
        on { sub(/;.*/, "", $1); print $1 "@@" version }' "$1" | sort >"$scratch/listed"

@@ -111,7 +111,7 @@ class Machine:
                 continue
             rest = b""
             # The daemon may have written half a line just before a message of the upgrader or
-            # agentify. Then one line has both texts, so the message is searched for in the whole
+            # agentify. Then one line has both texts, so the message is searched for within the
             # line.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)

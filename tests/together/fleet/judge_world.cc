@@ -224,7 +224,7 @@ class Play {
     terms.max_failed_unsaid = true;
     const bool all = batch_failed_ == batch_size_;
     if (out_.stopped_by_failures) return;
-    if (!all && failed_ < fleet::failures_allowed(terms, touched_)) return;
+    if (!all && failed_ < fleet::failures_to_abort(terms, touched_)) return;
     out_.stopped_by_failures = true;
     out_.touched_by_failures = touched_;
   }

@@ -111,8 +111,8 @@ class NodeWorld {
   std::string ordered_;
   bool over_ = false;
 
-  // The state of the upgrader. A kill of fleet-agent leaves this state unchanged, except
-  // `fetching_`.
+  // The following members are the state of the simulated upgrader, which survives a kill of
+  // fleet-agent. Only `fetching_` is a state of fleet-agent, and a kill clears it.
   std::map<std::string, int> done_;
   std::string on_trial_;
   bool handing_over_ = false;

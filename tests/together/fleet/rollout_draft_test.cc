@@ -507,14 +507,14 @@ TEST_CASE("the last node of a batch soaks, and is confirmed, before the first go
 TEST_CASE("without --max-failed, three failures abort, or one of a hundred nodes that have begun") {
   RolloutTerms wanted = open_terms();
   settle(wanted, 10'000, "x");
-  CHECK(failures_allowed(wanted, 1) == 3);
-  CHECK(failures_allowed(wanted, 300) == 3);
-  CHECK(failures_allowed(wanted, 451) == 5);
-  CHECK(failures_allowed(wanted, 10'000) == 100);
+  CHECK(failures_to_abort(wanted, 1) == 3);
+  CHECK(failures_to_abort(wanted, 300) == 3);
+  CHECK(failures_to_abort(wanted, 451) == 5);
+  CHECK(failures_to_abort(wanted, 10'000) == 100);
   RolloutTerms said = open_terms();
   said.max_failed = 2;
   settle(said, 10'000, "x");
-  CHECK(failures_allowed(said, 10'000) == 2);
+  CHECK(failures_to_abort(said, 10'000) == 2);
 }
 
 TEST_CASE("more than a hundred batches are refused without permission") {
@@ -557,7 +557,7 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(read.batches.empty());
   CHECK(read.order == NodeOrder::name);
   CHECK(spread_ms(read, 1'000) == 0);
-  CHECK(failures_allowed(read, 1'000) == 1);
+  CHECK(failures_to_abort(read, 1'000) == 1);
   RolloutTerms settled = read;
   // settle() fills in the settings that a person has left out. It adds time for the judge, which
   // compares nodes, only if a rollout has at least judge_nodes_min nodes. This rollout has fewer

@@ -22,8 +22,9 @@ constexpr Ms second = 1'000;
 // milliseconds.
 constexpr Ms write_ms = 20;
 constexpr Ms watch_ms = 20;
-// How long a node takes for each command, in milliseconds. The node writes its ledger, asks the
-// store, stops the version that runs, and starts the old version from its disk.
+// The times, in milliseconds, that a node needs for the commands prepare, apply and confirm. With
+// prepare and confirm the node writes its ledger and asks the store. With apply the node stops the
+// version that runs, and starts the old version from its disk.
 constexpr Ms prepare_takes = 500;
 constexpr Ms apply_takes = 10 * second;
 constexpr Ms confirm_takes = 500;

@@ -87,7 +87,7 @@ struct Failure {
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 
-// Returns an entry that records how the upgrade of the entry `tried` has failed.
+// Returns a new entry that records the failure of the upgrade whose attempt `tried` has recorded.
 [[nodiscard]] Entry failure_of(const Entry& tried, const Failure& failure, Moment when);
 
 // Returns the newest entry about the upgrade `id`, or null if the ledger has no entry about it.
