@@ -101,7 +101,7 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
 
 void InitSystem::owe(Owed what) {
   if (!socket_) return;
-  owed_retry_.reset();
+  full_retry_.reset();
   if (what == Owed::stopping) owed_.clear();
   // If at least two messages wait, the last two are RELOADING=1 and READY=1 of an earlier reload,
   // and neither has been sent. Drop that READY=1: init then sees one longer reload.
@@ -122,8 +122,8 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // If the socket is full, this message is lost. That does no harm: the next message repeats
-  // everything in it.
+  // If the socket is full, a message without a request for more time is lost. That does no harm:
+  // the next message repeats everything in it.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 
@@ -138,11 +138,7 @@ bool InitSystem::tell_what_is_owed(Time now) {
       // systemd ignores a RELOADING=1 that is older than its own request for the reload.
       head = "RELOADING=1\nMONOTONIC_USEC={}\n"_with(uv_hrtime() / 1'000);
     }
-    if (!tell_all(now, head)) {
-      owed_retry_ = now + owed_retry_interval;
-      return false;
-    }
-    owed_retry_.reset();
+    if (!tell_all(now, head)) return false;
     owed_.erase(owed_.begin());
   }
   return true;
@@ -171,7 +167,7 @@ void InitSystem::tell_readiness(Time now) {
 // Returns when the first of the messages that must not be lost may be sent; nothing if it may be
 // sent now.
 std::optional<Time> InitSystem::owed_time() const {
-  if (owed_retry_) return owed_retry_;
+  if (full_retry_) return full_retry_;
   return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
 }
 
@@ -179,17 +175,22 @@ std::optional<Time> InitSystem::owed_time() const {
 // changed.
 std::optional<Time> InitSystem::news_time() const {
   if (!socket_ || (!agent_has_spoken_ && news_ == told_)) return std::nullopt;
-  const Time turn = pace_.next().value_or(Time{});
+  const Time turn = std::max(pace_.next().value_or(Time{}), full_retry_.value_or(Time{}));
   if (agent_has_spoken_ || !differ_in_time_only(news_, told_)) return turn;
   return std::max(turn, told_at_ + time_news_interval);
 }
 
 // Sends one message: `head`, the request for more time, and STATUS=. Returns false if the socket is
-// full and `head` is not empty: `head` must then be sent later.
+// full and the message has more than STATUS=: it must then be sent later, at full_retry_.
 bool InitSystem::tell_all(Time now, const std::string& head) {
-  const bool sent = send(head + more_time(now) + whole_status(now));
-  if (sent) pace_.note(now);
-  if (!sent && !head.empty()) return false;
+  const std::string needed = head + more_time(now);
+  full_retry_.reset();
+  if (send(needed + whole_status(now))) {
+    pace_.note(now);
+  } else if (!needed.empty()) {
+    full_retry_ = now + owed_retry_interval;
+    return false;
+  }
   told_ = news_;
   told_at_ = now;
   agent_has_spoken_ = false;
@@ -200,10 +201,12 @@ bool InitSystem::tell_all(Time now, const std::string& head) {
 // stop, and an agent's `extend` must move these, too.
 std::string InitSystem::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
-  const bool waits = news_.stopping || !was_ready_;
-  if (!waits || !wait || !wait->extended) return "";
+  const bool init_waits = news_.stopping || !was_ready_;
+  if (!init_waits || !wait || !wait->extended) return "";
   const bool begins = news_.stopping && !told_.stopping;
-  const bool longer = !is_same(wait, told_.wait) || wait->deadline > told_.wait->deadline;
+  // Init knows the last deadline only if that deadline was extended, too.
+  const bool is_known = is_same(wait, told_.wait) && told_.wait->extended;
+  const bool longer = !is_known || wait->deadline > told_.wait->deadline;
   if (!longer && !begins) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
   return "EXTEND_TIMEOUT_USEC={}\n"_with(std::chrono::microseconds(left).count());

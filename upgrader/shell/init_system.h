@@ -7,8 +7,9 @@
 //   WATCHDOG=1                    all is well
 // With --notify-fd, init is also told by one newline on a descriptor that an agent is active. If
 // the socket has vanished, the messages are lost, without other effects. If the socket is full,
-// READY=1, RELOADING=1 and STOPPING=1 are tried again. Other messages are not sent again, since the
-// next message repeats their contents. Init gets at most ten messages a second.
+// READY=1, RELOADING=1, STOPPING=1 and EXTEND_TIMEOUT_USEC= are tried again. Other messages are not
+// sent again, since the next message repeats their contents. Init gets at most ten messages a
+// second.
 #pragma once
 
 #include <sys/socket.h>
@@ -28,8 +29,8 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
-// The time after which READY=1, STOPPING=1, RELOADING=1 or the newline of --notify-fd is sent again
-// if its socket or pipe was full.
+// The time after which READY=1, STOPPING=1, RELOADING=1, EXTEND_TIMEOUT_USEC= or the newline of
+// --notify-fd is sent again if its socket or pipe was full.
 inline constexpr Duration owed_retry_interval{100};
 // Init is asked to wait this much longer than the extended deadline. After the deadline the
 // upgrader still has to end, and init may have learned of the deadline up to a second late.
@@ -104,8 +105,8 @@ class InitSystem {
   Time told_at_{};
   bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
   std::vector<Owed> owed_;         // messages that must not be lost, three at most
-  // When to send the first of owed_ again after the socket was full.
-  std::optional<Time> owed_retry_;
+  // When to send the first of owed_, or a request for more time, again after the socket was full.
+  std::optional<Time> full_retry_;
   Pace pace_;
   bool was_ready_ = false;     // READY=1 was sent, or is in owed_
   bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_, but not yet its READY=1

@@ -176,6 +176,34 @@ TEST_CASE("STOPPING=1 does not wait for the next try of READY=1") {
   CHECK(bench.heard() == Texts{"STOPPING=1\nSTATUS=stopping\n"});
 }
 
+TEST_CASE("a request for more time that meets a full socket is sent again") {
+  InitBench bench;
+  bench.tell(extended(InitWait::What::ready, 60s));
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n"});
+  bench.fill();
+  bench.tell(extended(InitWait::What::ready, 120s), 2s);
+  CHECK(bench.init().next_deadline() == start + 2s + 100ms);
+  CHECK(bench.wake_until(2s + 999ms) == 9);
+  bench.heard();
+
+  bench.wake_until(5s);
+
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=119000000\nSTATUS=waits\n"});
+  CHECK_FALSE(bench.init().next_deadline());
+}
+
+TEST_CASE("READY=1 does not wait for the next try of a request for more time") {
+  InitBench bench;
+  bench.fill();
+  bench.tell(extended(InitWait::What::ready, 60s));
+  bench.heard();
+
+  bench.tell(news("running"), 10ms);
+
+  CHECK(bench.heard() == Texts{"READY=1\nSTATUS=running\n"});
+  CHECK_FALSE(bench.init().next_deadline());
+}
+
 TEST_CASE("a socket that has vanished costs what was owed, too") {
   InitBench bench;
   bench.vanish();

@@ -177,8 +177,9 @@ TEST_CASE("a start that was given more time is told with what is left of it") {
   bench.tell(news("running"), 63s);
   bench.tell(waiting(InitWait::What::stopped, 70s), 64s);
   bench.tell(extended(InitWait::What::stopped, 80s), 66s);
-  CHECK(bench.heard().size() == 3);
-  for (const std::string& message : bench.heard())
+  const Texts later = bench.heard();
+  CHECK(later.size() == 3);
+  for (const std::string& message : later)
     CHECK(message.find("EXTEND") == std::string::npos);
 }
 
@@ -195,6 +196,21 @@ TEST_CASE("a deadline that comes nearer is no more time, nor that of another wai
 
   for (const std::string& message : bench.heard())
     CHECK(message.find("EXTEND") == std::string::npos);
+}
+
+TEST_CASE("a deadline that was told without more time is told again once more time is given") {
+  InitBench bench;
+  InitNews stop = waiting(InitWait::What::stopped, 60s);
+  stop.active = false;
+  stop.stopping = true;
+  bench.tell(stop);
+  CHECK(bench.heard() == Texts{"STOPPING=1\nSTATUS=waits\n"});
+
+  stop.wait->deadline = start + 10s;
+  stop.wait->extended = true;
+  bench.tell(stop, 5s);
+
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=7000000\nSTATUS=waits\n"});
 }
 
 TEST_CASE("a stop that was given no more time is told without any") {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -203,6 +204,7 @@ class Judge {
   // The new times of postponed deadlines, by the deadlines' names.
   std::map<std::string, Time> put_off_;
   std::deque<Time> init_told_at_;  // the times of messages to init in the last second
+  Time init_waits_until_{};        // how long init waits, by the last EXTEND_TIMEOUT_USEC=
   // ---- the requests that operators have written, and the answers
   struct Given {
     std::string name;
@@ -215,7 +217,10 @@ class Judge {
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
-  std::string id_under_way_;           // the id of the accepted upgrade that is under way
+  // The ids that have left ids_ended_ while lines of operators waited in control_lines_. The
+  // upgrader may have answered such a line before, when it still knew the id.
+  std::set<std::string> ids_forgotten_;
+  std::string id_under_way_;  // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json
   bool status_is_old_ = false;  // true if the last attempt to write status.json failed

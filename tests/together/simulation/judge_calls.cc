@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "tests/together/simulation/judge.h"
+#include "upgrader/core/init_news.h"
 #include "upgrader/shell/agents.h"
 
 namespace upgrader::simulation {
@@ -171,6 +172,12 @@ void Judge::init_told(std::string_view text) {
   init_heard_ready_ = init_heard_ready_ || ready;
   init_heard_stopping_ = init_heard_stopping_ || stopping;
   init_reloads_ = reloading || (init_reloads_ && !ready);
+  constexpr std::string_view more_time = "EXTEND_TIMEOUT_USEC=";
+  if (const auto at = text.find(more_time); at != std::string_view::npos) {
+    const std::string amount(text.substr(at + more_time.size()));
+    init_waits_until_ = machine_.now() + std::chrono::duration_cast<Duration>(
+                                             std::chrono::microseconds(std::stoll(amount)));
+  }
   if (text.starts_with("WATCHDOG=1\n")) return;
   const Time now = machine_.now();
   while (!init_told_at_.empty() && init_told_at_.front() <= now - std::chrono::seconds(1))
@@ -182,10 +189,16 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// Checks that the upgrader has sent init every message that makes init act, such as STOPPING=1.
+// Checks that the upgrader has sent init every message that makes init act, such as STOPPING=1, and
+// that init waits until the extended deadline of an agent.
 // Checks nothing while init's socket is full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
+  const InitNews news = init_news(supervisor_->state());
+  const bool init_waits = news.stopping || !init_heard_ready_;
+  if (init_waits && news.wait && news.wait->extended && init_waits_until_ < news.wait->deadline) {
+    broken("Init: it is not asked for the time that an agent was given");
+  }
   if (supervisor_->phase() == Phase::shutting_down) {
     if (!init_heard_stopping_) broken("Init: it never hears that the upgrader stops");
     return;

@@ -75,11 +75,13 @@ bool Judge::take_line_without_supervisor() {
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
   if (asked != nullptr && !is_answered(asked->name)) {
     const bool known = asked->well_formed && asked->deed == upgrader::Deed::upgrade &&
-                       !asked->id.empty() && is_known(asked->id);
+                       !asked->id.empty() &&
+                       (is_known(asked->id) || ids_forgotten_.contains(asked->id));
     if (asked->well_formed && !known) return false;
     give({asked->name, asked->type, known});
   }
   control_lines_.pop_front();
+  if (control_lines_.empty()) ids_forgotten_.clear();
   return true;
 }
 
@@ -87,12 +89,18 @@ void Judge::see_control(const ControlRequest& request) {
   if (++control_lines_in_turn_ > lines_a_turn) {
     broken("IO-5: more requests of operators than a turn may take");
   }
-  while (take_line_without_supervisor()) {
+  const Asked* asked = nullptr;
+  const auto is_it = [&] {
+    asked =
+        control_lines_.empty() ? nullptr : machine_.operators.meaning_of(control_lines_.front());
+    if (asked == nullptr || asked->name != request.name || asked->deed != request.deed)
+      return false;
+    const bool known = asked->deed == upgrader::Deed::upgrade && is_known(asked->id);
+    return !is_answered(asked->name) && (asked->id.empty() || !known);
+  };
+  while (!is_it() && take_line_without_supervisor()) {
   }
-  const Asked* asked =
-      control_lines_.empty() ? nullptr : machine_.operators.meaning_of(control_lines_.front());
-  const bool is_it = asked != nullptr && asked->name == request.name && asked->deed == request.deed;
-  if (!is_it) return broken("Control: a request that nobody wrote now, or that has its answer");
+  if (!is_it()) return broken("Control: a request that nobody wrote now, or that has its answer");
   const std::string& id = request.upgrade.id;
   const bool given = asked->id.empty() && id.starts_with("control-") && !is_known(id);
   if (asked->deed == upgrader::Deed::upgrade && !given && asked->id != id) {
@@ -116,7 +124,9 @@ void Judge::see_answer(const Answer& answer) {
 void Judge::see_ending() {
   if (id_under_way_.empty()) return broken("Control: an ending of no upgrade");
   ids_ended_.push_front(std::exchange(id_under_way_, {}));
-  if (ids_ended_.size() > kept) ids_ended_.pop_back();
+  if (ids_ended_.size() <= kept) return;
+  if (!control_lines_.empty()) ids_forgotten_.insert(ids_ended_.back());
+  ids_ended_.pop_back();
 }
 
 // Returns the id of the upgrade under way, as an operator reads it in status.json.
