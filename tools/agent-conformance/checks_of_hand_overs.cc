@@ -196,7 +196,9 @@ Check fallback_at_boot() {
       .needs = {"fallback", "committed", "in-turn"},
       .script = [](const Terms& terms) -> Script {
         Step start = start_first(boot_welcome + std::string("\n"));
-        start.life = {.role = "fallback", .is_boot_fallback = true, .generation = 2};
+        start.life.role = "fallback";
+        start.life.is_boot_fallback = true;
+        start.life.generation = 2;
         return {start,
                 await(0, What::hello),
                 await(0, What::ready),
