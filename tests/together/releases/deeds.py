@@ -214,7 +214,11 @@ class Judge:
     def look_at_end(self, root):
         """Checks the directory after the interrupted command was run again, and after one more
         command that writes to the directory."""
-        if not self.deed.startswith("forget") and facts(self.stage, root) != self.after:
+        found = facts(self.stage, root)
+        # If the interrupted `try` had completed its work, the second `try` records a second try.
+        tried_twice = {**self.after, "endings": [*self.after["endings"], "trying"]}
+        well = found == self.after or (self.deed == "try" and found == tried_twice)
+        if not self.deed.startswith("forget") and not well:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",
                         facts(self.stage, root)["versions"][-1]], stdout=subprocess.DEVNULL,
