@@ -92,8 +92,8 @@ struct Entry {
   Directory directory;
   std::string name;
 
-  // Opens the directory of `path`. Returns 0 or an errno value; EINVAL if the path is empty or ends
-  // with a slash.
+  // Opens the directory that contains the file or link `path`, and sets `name` to the last part of
+  // `path`. Returns 0 or an errno value; EINVAL if the path is empty or ends with a slash.
   [[nodiscard]] int open(const std::string& path);
 };
 

@@ -69,8 +69,8 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns `form` with the values put in the places of the {}. The byte in each place says the kind
-// of the value.
+// Returns the text that the form makes with these values. In `form`, with_kinds() has replaced each
+// {} by a byte that says the kind of the value which belongs there (ValueKind).
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.

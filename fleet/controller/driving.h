@@ -77,7 +77,8 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether the driver has ever owned its key in the store.
+  // Returns whether this driver has ever held the key of its task in the store. Only the driver
+  // that holds the key drives the task.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 

@@ -15,7 +15,8 @@ using fleet::CommandAction;
 using fleet::KeyKind;
 
 // Returns whether the command is still in the store. If the command was erased or replaced before
-// the node has answered, the node can no longer begin the command, and the outcome stays unknown.
+// the node has answered, the outcome stays unknown: the node may have begun the command before that
+// moment, but cannot begin it later.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);

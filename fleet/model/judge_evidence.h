@@ -188,9 +188,10 @@ class Cohorts {
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Adds the node to this cohort from the time `at` on, and removes the node from the other cohort.
-  // `known` is the node's last report before `at`. A node that returns to a cohort is counted in it
-  // only once. If `has_failed`, the node has failed since the rollout began, and is not compared.
+  // Adds the node to this cohort from the time `at` on, and ends its time in the cohort in which it
+  // was before. If that was the same cohort, CohortCount::nodes does not count the node again.
+  // `known` is the node's last report before `at`: the failures in it do not count, only later
+  // ones. If `has_failed` is true, the node has already failed, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
   // Ends the node's time at risk without a failure, for example if the node moves, goes back, or is

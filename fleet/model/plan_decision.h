@@ -126,7 +126,7 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns `plan/NAME`: the plan's name in the records of the budget places that it has taken.
+// Returns `plan/NAME`: the owner (`by`) in the record of each budget place that the plan has taken.
 [[nodiscard]] std::string place_owner(const std::string& plan);
 
 // Returns the transactions that erase all records of a run of the plan, so that the next run begins

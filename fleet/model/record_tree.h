@@ -1,6 +1,7 @@
-// This file parses JSON into a tree. It is for JSON that is not a record of the store, but comes
-// from people or from other programs. The parser of agent-protocol reads the bytes and limits their
-// number.
+// This file parses a JSON object into a tree, and writes a tree as JSON. The object may have any
+// members: it may come from people or from other programs, or be a record of the store that is to
+// be shown or changed. The bytes are parsed by JsonLine (base/json_line.h), which also parses the
+// messages of agent-protocol, and which limits the depth of nesting.
 #pragma once
 
 #include <cstddef>

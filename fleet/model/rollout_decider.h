@@ -161,8 +161,9 @@ class RolloutDecider {
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Returns the times at which this driver began to wait for the nodes of this batch. For a new
-  // batch, no wait has begun.
+  // Returns the times at which this driver began its waits in the batch under way: one time for
+  // each kind of wait, such as `prepare`, `confirm` or `pause`. If the batch is new, no wait has
+  // begun, so no time is set.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;

@@ -12,8 +12,9 @@ namespace fleet {
 namespace {
 
 // A rollout without --max-failed, whose batches have sizes as in --batches (the default), is
-// aborted as soon as at least `failures_min` nodes have failed, and these are at least one in
-// `begun_for_a_failure` of the nodes that have begun. Fewer failures may be accidents.
+// aborted as soon as two conditions hold. At least `failures_min` nodes have failed, and of the
+// nodes that have begun, at least one in `begun_for_a_failure` has failed. Fewer failures may be
+// accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 

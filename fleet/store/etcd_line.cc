@@ -23,9 +23,10 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Removes a rider, that is, a call or a watch that uses this connection. A rider that is removed
-// cannot receive the answer to a heartbeat request that it has sent. So if the member stays silent,
-// another rider sends a heartbeat request.
+// Removes a rider, that is, a call or a watch that uses the connection to a member of the store. If
+// this rider has sent the member a heartbeat request, and the answer has not come yet, the answer
+// is lost with the rider. So look() lets another rider send a heartbeat request, unless the member
+// has sent a message recently.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;

@@ -254,7 +254,7 @@ Check candidate_is_lost() {
                   "An agent that does not know this message simply continues its "
                   "stop."},
                  {"MESSAGES TO AN AGENT",
-                  "stop is sent at most once to an agent, and again only after the "
+                  "After a stop, the upgrader sends the agent no further stop until the "
                   "agent has sent cancel."}},
       .needs = {"exit", "stop-shutdown"},
       .script =

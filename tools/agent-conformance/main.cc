@@ -87,8 +87,9 @@ class Runner {
     result.took += std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - begin));
   }
 
-  // Returns true unless a check has found that the agent does not exit when its input ends. In that
-  // case, the agents of later checks are killed immediately, without time to exit.
+  // Returns false if a check has found that the agent does not exit when its input ends, and true
+  // otherwise. After such a finding, the agents of later checks are killed immediately, without
+  // time to exit.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

@@ -15,8 +15,9 @@ namespace upgrader {
 
 struct State;
 
-// The upgrader waits for the `ready` or the exit of this agent, while init waits for the service to
-// start or to stop. Init is told how long this wait may still take.
+// The upgrader waits for the `ready` or the exit of this agent, and meanwhile init waits for the
+// service to start or to stop. If `extended` is true, the upgrader tells init how long its own wait
+// for the agent may still take.
 struct InitWait {
   enum class What { ready, stopped };
 

@@ -261,8 +261,9 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // If this child is an agent, it has ended since reap_exits() was called. Another SIGCHLD
-    // follows, and the agent is reaped then.
+    // If this child is an agent, it has ended after the last call of reap_exits(), and its SIGCHLD
+    // has not been handled yet. It is not reaped here, since its exit would then not be reported.
+    // The SIGCHLD makes reap_exits() reap the agent and report its exit.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;

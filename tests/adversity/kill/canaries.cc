@@ -12,8 +12,9 @@ namespace {
 constexpr auto patience = std::chrono::seconds(3);
 
 // Names of kill points (a signal to one process at one step of an upgrade). At the first three
-// points, the real upgrader keeps all rules, so a canary's injected bug is the only error. The last
-// name has a step that does not exist: `after-upgrader-writes-nonsense`.
+// points, the real upgrader keeps all rules, so the bug that a canary injects is the only error.
+// The last name is wrong on purpose: its step `after-upgrader-writes-nonsense` does not exist, so
+// it is never reached.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =

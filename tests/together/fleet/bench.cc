@@ -155,8 +155,9 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // With any other order of the nodes, the controller would compare nodes that have the new version
-  // with nodes that have the old one, and each batch would take ten seconds longer.
+  // In this order, no batch waits for the judge, the part of the controller that compares the
+  // failures of nodes with the new version and with the old one. In a random order, each batch
+  // would wait for the judge, which examines the nodes only every ten seconds.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.

@@ -45,8 +45,8 @@ enum class JudgeKind {
   // A judge with a bug: instead of keeping evidence, it compares the two failure rates at each
   // failure, at a significance level of 1 %.
   peeks,
-  // A judge with a bug: it also compares nodes that had already failed before they moved to the new
-  // version.
+  // A judge with a bug: it forgets early failures, that is, which nodes had already failed before
+  // they moved to the new version. So it also compares these nodes.
   forgets_early,
 };
 

@@ -387,8 +387,8 @@ class MoveBench {
     return member;
   }
 
-  // Writes a key that one of the first client's mirrors copies. Uses the second client, and tries
-  // again until the write is committed.
+  // Writes the key through the second client, and tries again until the write is committed. A
+  // mirror of the first client copies each key that begins with /a/, /b/, /c/ or /d/.
   void put(const std::string& key, const std::string& value) {
     commit({.puts = {Put{key, value}}});
   }

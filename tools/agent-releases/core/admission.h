@@ -56,8 +56,9 @@ inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:
 
 // Returns the latest of four times that are certainly in the past. These are the time of the
 // ledger's last entry, the time of the manifest's signature, the time `added` at which the
-// directory last got a release, and program_date. The time of the signature is first reduced by a
-// margin, because the publisher's clock may be fast.
+// directory last got a release, and program_date, a date before which this program did not exist.
+// The time of the signature is first reduced by a margin, because the publisher's clock may be
+// fast.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 

@@ -18,8 +18,9 @@ inline constexpr int exit_damaged = 6;
 // Performs the command, and prints its result on standard output.
 [[nodiscard]] Outcome perform(const Options& options);
 
-// The next four functions do the same for the commands of publishers: `pack`, `pack --check`,
-// `key make` and `key public`. pack.cc, check_published.cc and key_files.cc define them.
+// Performs `pack`, `pack --check`, `key make` or `key public`, the commands of publishers, and
+// prints the result on standard output. perform() calls these four functions. pack.cc,
+// check_published.cc and key_files.cc define them.
 [[nodiscard]] Outcome perform_pack(const Options& options);
 [[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);

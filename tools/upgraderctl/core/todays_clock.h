@@ -8,9 +8,10 @@
 namespace upgraderctl {
 
 // Returns the status with its times converted to the machine's current clock. `age` is how long the
-// upgrader has run, by a monotonic clock. A time in the status is wrong if it is earlier than the
-// upgrader's start or in the future. Such a time is corrected by the amount by which the recorded
-// start time is wrong.
+// upgrader has run, by a monotonic clock, so `now` - `age` is its true start. Corrects the start
+// that the status records (status.upgrader.since) to the true start. Moves each other time by the
+// same amount if it is wrong: if it is earlier than the true start or in the future. Moves
+// status.deadline, which may be in the future, if status.since is wrong.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl
