@@ -201,13 +201,13 @@ bool InitSystem::tell_all(Time now, const std::string& head) {
 // stop, and an agent's `extend` must move these, too.
 std::string InitSystem::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
-  const bool init_waits = news_.stopping || !was_ready_;
-  if (!init_waits || !wait || !wait->extended) return "";
-  const bool begins = news_.stopping && !told_.stopping;
-  // Init knows the last deadline only if that deadline was extended, too.
-  const bool is_known = is_same(wait, told_.wait) && told_.wait->extended;
-  const bool longer = !is_known || wait->deadline > told_.wait->deadline;
-  if (!longer && !begins) return "";
+  // Init waits for the service only until READY=1, and when the service stops.
+  if ((was_ready_ && !news_.stopping) || !wait || !wait->extended) return "";
+  // Init knows the last deadline only if that deadline was extended, too, and was told in the same
+  // start or stop.
+  const bool is_known =
+      is_same(wait, told_.wait) && told_.wait->extended && told_.stopping == news_.stopping;
+  if (is_known && wait->deadline <= told_.wait->deadline) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
   return "EXTEND_TIMEOUT_USEC={}\n"_with(std::chrono::microseconds(left).count());
 }
