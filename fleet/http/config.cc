@@ -135,7 +135,7 @@ std::vector<std::string> config_reads(const Request& request, const std::string&
 
 ConfigDecision decide_config(const Request& request, const std::string& rest,
                              const Reading& reading, const ConfigMoment& moment) {
-  if (request.too_long) return refused(400, "the body is too long for a record");
+  if (request.too_long) return refused(413, "the body is too long for a record");
   if (const auto why = why_no_change(request)) return refused(400, *why);
   const bool looks = request.method == Method::get || request.method == Method::head;
   if (!config_record(rest)) {

@@ -162,9 +162,8 @@ bool Loop::open_link() {
   }
   link_ = std::move(opened.value());
   if (const int error = link_->previous_stays()) {
-    logbook_.error(
-        "--previous={}: its directory cannot be written, so upgrades are refused: {}"_with(
-            *options_.previous, SystemError{error}));
+    logbook_.error("--previous={}: its directory cannot be written, so upgrades will fail: {}"_with(
+        *options_.previous, SystemError{error}));
   }
   return true;
 }

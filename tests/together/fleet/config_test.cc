@@ -379,6 +379,7 @@ TEST_CASE("a document that is only validated, changes nothing, or is wrong write
   one = apply("{}");
   one.too_long = true;
   CHECK(decide_apply(one, reading({}), moment).response.status == 413);
+  CHECK(decide_config(one, "window/night", reading({}), moment).response.status == 413);
 }
 
 TEST_CASE("a client may apply a document only if it may write each of its records") {
