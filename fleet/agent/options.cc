@@ -178,8 +178,7 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
   AgentOptions options;
   CLI::App app("register a machine in a fleet, report its versions, and carry out its upgrades",
                "fleet-agent");
-  app.set_help_flag("-h,--help", "print the help and exit");
-  app.set_version_flag("--version", "fleet-agent " + version, "print the version and exit");
+  add_help_options(app, "fleet-agent " + version);
   app.add_option("--node", options.node, "name of the machine")->type_name("ID")->check(id_form());
   add_store_options(app, options.store, "the machine's");
   add_release_options(app, options);

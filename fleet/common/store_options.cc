@@ -4,6 +4,11 @@
 
 namespace fleet {
 
+void add_help_options(CLI::App& app, const std::string& version) {
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", version, "print the version and exit");
+}
+
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose) {
   app.add_option("--endpoint", store.endpoints,
                  "URL of a member of the store (etcd); may be repeated")

@@ -1,5 +1,5 @@
-// Defines the options with which all programs of the fleet reach the store: the endpoints and the
-// certificate files.
+// Defines the options that all programs of the fleet have: --help and --version, and the endpoints
+// and certificate files with which a program reaches the store.
 #pragma once
 
 #include <string>
@@ -18,8 +18,11 @@ struct StoreOptions {
   Certificates certificates = {};
 };
 
-// Adds the options to the command line. `whose` is put into the help text, to say whose certificate
-// the program uses.
+// Adds --help and --version to the command line. --version prints `version`.
+void add_help_options(CLI::App& app, const std::string& version);
+
+// Adds the options for the store to the command line. `whose` is put into the help text, to say
+// whose certificate the program uses.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

@@ -76,8 +76,7 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
   const std::string version = std::string("fleet-controller ") + upgrader::upgrader_version;
   CLI::App app("drive the rollouts, plans and desired versions of a cell, beside other controllers",
                "fleet-controller");
-  app.set_help_flag("-h,--help", "print the help and exit");
-  app.set_version_flag("--version", version, "print the version and exit");
+  add_help_options(app, version);
   app.add_option("--name", options.name,
                  "name of the controller; by default its host name and its process ID")
       ->type_name("TEXT");

@@ -266,8 +266,7 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
   Options options;
   CLI::App app("show the state of a fleet, and order its upgrades", "fleetctl");
   const std::string version = std::string("fleetctl ") + upgrader::upgrader_version + "\n";
-  app.set_help_flag("-h,--help", "print the help and exit");
-  app.set_version_flag("--version", version, "print the version and exit");
+  fleet::add_help_options(app, version);
   app.require_subcommand(1);
   add_store(app, options);
   add_cells(app, options);

@@ -77,8 +77,8 @@ std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase
 
 std::string failures_words(const CellState::OneRollout& one) {
   const auto begun = static_cast<std::int64_t>(one.nodes.size());
-  const std::int64_t allowed = failures_to_abort(one.rollout.terms, begun);
-  return "stops by itself at " + counted(allowed, "failed node") +
+  const std::int64_t most = failures_to_abort(one.rollout.terms, begun);
+  return "stops by itself at " + counted(most, "failed node") +
          (one.rollout.terms.max_failed_unsaid ? ", or if all nodes of a batch fail" : "");
 }
 

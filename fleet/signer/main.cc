@@ -34,8 +34,7 @@ std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
   const std::string version = std::string("fleet-signer ") + upgrader::upgrader_version;
   CLI::App app("sign the certificates of a cell's machines, and take snapshots of its store",
                "fleet-signer");
-  app.set_help_flag("-h,--help", "print the help and exit");
-  app.set_version_flag("--version", version, "print the version and exit");
+  add_help_options(app, version);
   app.add_option("--name", options.name,
                  "name of this signer in the store; by default the machine's host name")
       ->type_name("ID");

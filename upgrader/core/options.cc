@@ -193,8 +193,8 @@ goes back to the old version if the new one fails. AGENT is a path, or a name in
 				upgrade (start timeout); 0: no limit
   --commit=survive|healthy	how to pass a trial: survive it, or say healthy (survive)
   --relink			AGENT is a symbolic link; point it to the committed version
-  --previous=LINK		point LINK to the version committed before that; start LINK
-				if the first agent fails
+  --previous=LINK		point LINK to the version committed before the current one,
+				and start LINK if the first agent fails
   --attempts=N			start LINK, too, after N failed starts in a row (0: off)
   --lock=FILE			allow only one active agent, by a lock that agents inherit
   --lock-timeout=D		how long to wait for the lock (stop timeout + exit grace);
