@@ -147,6 +147,14 @@ Check stop_for_rollback() {
           }};
 }
 
+Step start_fallback(int agent, const std::string& welcome, int generation) {
+  Step start = start_first(welcome);
+  start.agent = agent;
+  start.life.role = "fallback";
+  start.life.generation = generation;
+  return start;
+}
+
 constexpr const char* fallback_welcome =
     R"({"type":"welcome","protocol":1,"features":[],"generation":4,"role":"fallback",)"
     R"("failure":{"id":"u2","stage":"trial","reason":"was killed by signal 11 (SIGSEGV) while it )"
@@ -165,11 +173,8 @@ Check fallback() {
                   "\u2018fallback\u2019."}},
       .needs = {"activate"},
       .script = [](const Terms& terms) -> Script {
-        Step start = start_first(fallback_welcome + std::string("\n"));
-        start.life.role = "fallback";
-        start.life.generation = 4;
-        return {start, await(0, What::hello), await(0, What::ready),
-                tell_activate(0, activate(false)), watch(terms.watch)};
+        return {start_fallback(0, fallback_welcome + std::string("\n"), 4), await(0, What::hello),
+                await(0, What::ready), tell_activate(0, activate(false)), watch(terms.watch)};
       }};
 }
 
@@ -195,10 +200,8 @@ Check fallback_at_boot() {
                   "\u2018boot\u2019."}},
       .needs = {"fallback", "committed", "in-turn"},
       .script = [](const Terms& terms) -> Script {
-        Step start = start_first(boot_welcome + std::string("\n"));
-        start.life.role = "fallback";
+        Step start = start_fallback(0, boot_welcome + std::string("\n"), 2);
         start.life.is_boot_fallback = true;
-        start.life.generation = 2;
         return {start,
                 await(0, What::hello),
                 await(0, What::ready),
@@ -212,11 +215,7 @@ Check fallback_at_boot() {
 }
 
 Step start_standby(int agent) {
-  Step start = start_first(welcome_standby(4));
-  start.agent = agent;
-  start.life.role = "fallback";
-  start.life.generation = 4;
-  return start;
+  return start_fallback(agent, welcome_standby(4), 4);
 }
 
 Script standby_script(const Terms& terms) {

@@ -172,6 +172,7 @@ class Judge {
   struct Given;
   void see_control(const ControlRequest& request);
   bool take_line_without_supervisor();
+  [[nodiscard]] bool is_next(const ControlRequest& request) const;
   [[nodiscard]] bool is_answered(const std::string& name) const;
   [[nodiscard]] bool is_known(const std::string& id) const;
   void give(Given given);

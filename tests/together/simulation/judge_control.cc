@@ -85,22 +85,26 @@ bool Judge::take_line_without_supervisor() {
   return true;
 }
 
+// Returns whether the next line is this request, and is for the Supervisor: the request has no
+// answer yet, and is no upgrade whose id the upgrader knows.
+bool Judge::is_next(const ControlRequest& request) const {
+  if (control_lines_.empty()) return false;
+  const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
+  if (asked == nullptr || asked->name != request.name || asked->deed != request.deed) return false;
+  const bool known = asked->deed == upgrader::Deed::upgrade && is_known(asked->id);
+  return !is_answered(asked->name) && (asked->id.empty() || !known);
+}
+
 void Judge::see_control(const ControlRequest& request) {
   if (++control_lines_in_turn_ > lines_a_turn) {
     broken("IO-5: more requests of operators than a turn may take");
   }
-  const Asked* asked = nullptr;
-  const auto is_it = [&] {
-    asked =
-        control_lines_.empty() ? nullptr : machine_.operators.meaning_of(control_lines_.front());
-    if (asked == nullptr || asked->name != request.name || asked->deed != request.deed)
-      return false;
-    const bool known = asked->deed == upgrader::Deed::upgrade && is_known(asked->id);
-    return !is_answered(asked->name) && (asked->id.empty() || !known);
-  };
-  while (!is_it() && take_line_without_supervisor()) {
+  while (!is_next(request) && take_line_without_supervisor()) {
   }
-  if (!is_it()) return broken("Control: a request that nobody wrote now, or that has its answer");
+  if (!is_next(request)) {
+    return broken("Control: a request that nobody wrote now, or that has its answer");
+  }
+  const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
   const std::string& id = request.upgrade.id;
   const bool given = asked->id.empty() && id.starts_with("control-") && !is_known(id);
   if (asked->deed == upgrader::Deed::upgrade && !given && asked->id != id) {

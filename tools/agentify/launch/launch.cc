@@ -235,23 +235,22 @@ std::string shell_line(const std::vector<std::string>& words) {
 }
 
 std::string run_help() {
-  return "Usage: agentify run [options] [--] DAEMON [ARG ...]\n"
-         "       agentify run [options] --releases=DIR [--] [ARG ...]\n"
-         "\n"
-         "Executes the upgrader that is installed beside agentify. The upgrader runs DAEMON by\n"
-         "agentify, upgrades DAEMON, and falls back to the old version if an upgrade fails.\n"
-         "\n"
-         "  --name=NAME               name by which upgraderctl finds this upgrader (the base "
-         "name\n"
-         "                            of DAEMON)\n"
-         "  --releases=DIR            run DIR/current, and upgrade whenever a different release "
-         "in\n"
-         "                            DIR, a directory of agent-releases, should run\n"
-         "  --upgrader=OPTION         option to pass to the upgrader; may be given several times\n"
-         "  --print                   print the upgrader's command line and exit\n"
-         "  -h, --help                print this help and exit\n"
-         "\n"
-         "All other options are agentify's own: see agentify --help. More in agentify(1).\n";
+  return R"(Usage: agentify run [options] [--] DAEMON [ARG ...]
+       agentify run [options] --releases=DIR [--] [ARG ...]
+
+Executes the upgrader that is installed beside agentify. The upgrader runs DAEMON by
+agentify, upgrades DAEMON, and falls back to the old version if an upgrade fails.
+
+  --name=NAME               name by which upgraderctl finds this upgrader (the base name
+                            of DAEMON)
+  --releases=DIR            run DIR/current, and upgrade whenever a different release in
+                            DIR, a directory of agent-releases, should run
+  --upgrader=OPTION         option to pass to the upgrader; may be given several times
+  --print                   print the upgrader's command line and exit
+  -h, --help                print this help and exit
+
+All other options are agentify's own: see agentify --help. More in agentify(1).
+)";
 }
 
 }  // namespace agentify

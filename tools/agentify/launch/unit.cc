@@ -134,26 +134,25 @@ std::string unit_text(const Unit& unit) {
 }
 
 std::string unit_help() {
-  return "Usage: agentify unit --init=INIT [options] [--] DAEMON [ARG ...]\n"
-         "       agentify unit --init=INIT [options] --releases=DIR [--] [ARG ...]\n"
-         "\n"
-         "Prints the service file with which an init system starts DAEMON by agentify run.\n"
-         "\n"
-         "  --init=systemd|openrc|runit|s6|busybox|sysvinit|finit|procd|dinit\n"
-         "                            init system that reads the service file\n"
-         "  --user=USER               user as whom the daemon and the upgrader run (root)\n"
-         "  --replaces=SERVICE        distribution's own service of the daemon, which must not "
-         "run\n"
-         "                            beside the printed service (NAME)\n"
-         "  --prepare=COMMAND         command that root runs before each start of the service\n"
-         "  --name=NAME               name of the upgrader; the service is called NAME-agent\n"
-         "  --releases=DIR            run DIR/current, and upgrade whenever a different release "
-         "in\n"
-         "                            DIR, a directory of agent-releases, should run\n"
-         "  --upgrader=OPTION         option to pass to the upgrader; may be given several times\n"
-         "  -h, --help                print this help and exit\n"
-         "\n"
-         "All other options are agentify's own: see agentify --help. More in agentify(1).\n";
+  return R"(Usage: agentify unit --init=INIT [options] [--] DAEMON [ARG ...]
+       agentify unit --init=INIT [options] --releases=DIR [--] [ARG ...]
+
+Prints the service file with which an init system starts DAEMON by agentify run.
+
+  --init=systemd|openrc|runit|s6|busybox|sysvinit|finit|procd|dinit
+                            init system that reads the service file
+  --user=USER               user as whom the daemon and the upgrader run (root)
+  --replaces=SERVICE        distribution's own service of the daemon, which must not run
+                            beside the printed service (NAME)
+  --prepare=COMMAND         command that root runs before each start of the service
+  --name=NAME               name of the upgrader; the service is called NAME-agent
+  --releases=DIR            run DIR/current, and upgrade whenever a different release in
+                            DIR, a directory of agent-releases, should run
+  --upgrader=OPTION         option to pass to the upgrader; may be given several times
+  -h, --help                print this help and exit
+
+All other options are agentify's own: see agentify --help. More in agentify(1).
+)";
 }
 
 }  // namespace agentify
