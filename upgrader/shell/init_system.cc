@@ -157,7 +157,7 @@ void InitSystem::tell_readiness(Time now) {
     const bool full = ::write(readiness_.get(), "\n", 1) < 0 && errno == EAGAIN;
     ::fcntl(readiness_.get(), F_SETFL, flags);
     if (full) {
-      readiness_retry_ = now + owed_retry_interval;
+      readiness_retry_ = now + full_retry_interval;
       return;
     }
   }
@@ -188,7 +188,7 @@ bool InitSystem::tell_all(Time now, const std::string& head) {
   if (send(needed + whole_status(now))) {
     pace_.note(now);
   } else if (!needed.empty()) {
-    full_retry_ = now + owed_retry_interval;
+    full_retry_ = now + full_retry_interval;
     return false;
   }
   told_ = news_;

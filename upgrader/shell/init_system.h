@@ -31,7 +31,7 @@ namespace upgrader {
 inline constexpr Duration time_news_interval{1'000};
 // The time after which READY=1, STOPPING=1, RELOADING=1, EXTEND_TIMEOUT_USEC= or the newline of
 // --notify-fd is sent again if its socket or pipe was full.
-inline constexpr Duration owed_retry_interval{100};
+inline constexpr Duration full_retry_interval{100};
 // Init is asked to wait this much longer than the extended deadline. After the deadline the
 // upgrader still has to end, and init may have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;

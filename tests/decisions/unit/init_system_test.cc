@@ -198,7 +198,7 @@ TEST_CASE("a deadline that comes nearer is no more time, nor that of another wai
     CHECK(message.find("EXTEND") == std::string::npos);
 }
 
-TEST_CASE("a deadline that was told without more time is told again once more time is given") {
+TEST_CASE("an agent that is given more time makes init wait, even if its deadline comes nearer") {
   InitBench bench;
   InitNews stop = waiting(InitWait::What::stopped, 60s);
   stop.active = false;

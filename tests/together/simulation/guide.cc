@@ -188,8 +188,9 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // perform() may have made several moves of the way at once, such as an agent's last messages
-    // and then its exit. So the place that the run must reach next is known only after that call.
+    // perform() may have made several of the planned moves at once, such as an agent's last
+    // messages and then its exit. So the state that the run must reach next is known only after
+    // perform().
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();

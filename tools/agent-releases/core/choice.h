@@ -43,8 +43,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// Two rules by which releases stay even if nothing needs them. A release stays if one of the rules
-// applies.
+// Two rules by which a release is kept even if nothing needs it. It is kept if at least one of the
+// rules applies to it.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay
