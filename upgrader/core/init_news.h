@@ -1,9 +1,7 @@
-// The facts of which init is notified, as plain data, and a limit on how often a message is sent to
-// init. init_system.h sends the messages.
+// The facts of which init is notified, as plain data. init_messages.h decides which messages are
+// made from them.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,32 +46,5 @@ struct InitNews {
 };
 
 [[nodiscard]] InitNews init_news(const State& state);
-
-// The most datagrams that init is sent in a second, however many messages agents send.
-inline constexpr std::size_t datagrams_a_second = 10;
-// The number of datagrams a second that are reserved for READY=1 and STOPPING=1, which never wait.
-inline constexpr std::size_t datagrams_kept = 2;
-
-// Decides when the next message to init may be sent.
-class Pace {
- public:
-  // Returns the time at which the next message other than READY=1 and STOPPING=1 may be sent, or
-  // nothing if such a message may be sent now.
-  [[nodiscard]] std::optional<Time> next() const {
-    const std::optional<Time>& oldest = last_[oldest_];
-    if (!oldest) return std::nullopt;
-    return *oldest + std::chrono::seconds(1);
-  }
-
-  // Records that a message was sent to init at the time `now`.
-  void note(Time now) {
-    last_[oldest_] = now;
-    oldest_ = (oldest_ + 1) % last_.size();
-  }
-
- private:
-  std::array<std::optional<Time>, datagrams_a_second - datagrams_kept> last_{};
-  std::size_t oldest_ = 0;
-};
 
 }  // namespace upgrader

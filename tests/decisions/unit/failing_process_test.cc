@@ -13,7 +13,7 @@
 #include "base/errno_name.h"
 #include "base/process.h"
 #include "tests/decisions/unit/failing_calls.h"
-#include "tests/decisions/unit/init_bench.h"
+#include "tests/decisions/unit/init_socket.h"
 #include "tests/decisions/unit/processes.h"
 #include "upgrader/shell/channel.h"
 
@@ -535,18 +535,19 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
 }
 
 TEST_CASE("messages that init has no room for are sent later, and refused ones are dropped") {
-  upgrader::test::InitBench bench;
+  upgrader::test::InitSocket socket;
+  InitSystem init(socket.path().c_str());
   const int error = GENERATE(EAGAIN, ENOBUFS, ENOMEM, EINTR, ECONNREFUSED);
   const Failing failing(Call::sendto, error);
   InitNews news;
   news.active = true;
 
-  bench.tell(news);
+  init.tell(news, Time{});
 
   CHECK(failing.fired());
-  CHECK(bench.heard().empty());
-  bench.wake_until(full_retry_interval);
-  CHECK(bench.heard().empty() == (error == ECONNREFUSED));
+  CHECK(socket.heard().empty());
+  init.tell_what_is_due(full_retry_interval);
+  CHECK(socket.heard().empty() == (error == ECONNREFUSED));
 }
 
 }  // namespace failing_process_test

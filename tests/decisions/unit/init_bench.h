@@ -1,77 +1,55 @@
-// A fixture with the notification socket of an init, and with an InitSystem that writes to this
-// socket. The test moves the InitSystem's clock.
+// A fixture with InitMessages, the part that decides which messages init is sent, and with a
+// simulated socket of init. The test moves the clock.
 #pragma once
-
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cerrno>
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tests/decisions/unit/temporary_directory.h"
-#include "upgrader/shell/init_system.h"
+#include "upgrader/core/init_messages.h"
 
 namespace upgrader::test {
 
 using Texts = std::vector<std::string>;
 
 inline constexpr Time start{1'000'000};
+// The time in RELOADING=1, in microseconds.
+inline constexpr std::uint64_t microseconds = 1'000'000'007;
 
-// A notification socket of init, and an InitSystem that writes to it. The test reads the socket
-// only when it calls heard().
 class InitBench {
  public:
-  explicit InitBench(Duration watchdog = Duration::zero())
-      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    address_.sun_family = AF_UNIX;
-    path().copy(address_.sun_path, sizeof address_.sun_path - 1);
-    REQUIRE(::bind(socket_.get(), address(), sizeof address_) == 0);
-    init_.emplace(path().c_str(), watchdog);
-  }
+  explicit InitBench(Duration watchdog = Duration::zero()) : messages_(watchdog) {}
 
-  InitSystem& init() { return *init_; }
-  [[nodiscard]] const std::string& directory() const { return directory_.path(); }
+  InitMessages& messages() { return messages_; }
   void tell(const InitNews& news, Duration after = Duration::zero()) {
-    init_->tell(news, start + after);
+    messages_.note(news, start + after);
+    send_due(start + after);
+  }
+  void show_agent_status(Generation generation, const std::string& text, Duration after) {
+    messages_.note_agent_status(generation, text);
+    send_due(start + after);
   }
 
-  // Returns the messages that have arrived since the last call, except for those that fill() has
-  // sent.
+  // Returns the messages that have been sent since the last call. If the socket is full, it has
+  // room afterwards.
   Texts heard() {
-    Texts messages;
-    char packet[4'096];
-    for (ssize_t size = 0; (size = ::recv(socket_.get(), packet, sizeof packet, 0)) > 0;) {
-      if (packet[0] != '-') messages.emplace_back(packet, static_cast<std::size_t>(size));
-    }
-    return messages;
+    full_ = false;
+    return std::exchange(heard_, {});
   }
-  // Fills the socket, so that no message can be sent until the test reads the socket. Uses several
-  // senders, because the kernel also limits the number of unread messages of each sender.
-  void fill() {
-    for (bool room = true; room;) {
-      const OwnedFd other(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      room = false;
-      while (::sendto(other.get(), "-", 1, MSG_DONTWAIT, address(), sizeof address_) == 1)
-        room = true;
-      REQUIRE(errno == EAGAIN);
-    }
-  }
-  void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Moves the clock until the time `after` has passed since the clock's start. Wakes the InitSystem
-  // whenever one of the InitSystem's deadlines is due. Calls `each` with the time and the text of
-  // each message. Returns how often the InitSystem was woken.
+  void fill() { full_ = true; }
+  [[nodiscard]] bool is_silent() const { return messages_.next_time() == InitMessages::never; }
+  // Moves the clock until the time `after` has passed since the clock's start. Tries to send each
+  // message when it is due. Calls `each` with the time and the text of each message. Returns how
+  // often a message was due.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
-    for (auto next = init_->next_deadline(); next && *next <= start + after;
-         next = init_->next_deadline()) {
-      now_ = std::max(*next, now_);
-      init_->tell_what_is_due(now_);
+    while (messages_.next_time() <= start + after) {
+      now_ = std::max(messages_.next_time(), now_);
+      send_due(now_);
       REQUIRE(++count < 1'000);
       if (!each) continue;
       for (const std::string& message : heard())
@@ -82,16 +60,17 @@ class InitBench {
   }
 
  private:
-  [[nodiscard]] std::string path() const { return directory_.path() + "/notify"; }
-
-  [[nodiscard]] const sockaddr* address() const {
-    return reinterpret_cast<const sockaddr*>(&address_);
+  void send_due(Time now) {
+    while (messages_.next_time() <= now) {
+      const InitMessage message = messages_.next(now, microseconds);
+      if (!full_) heard_.push_back(message.text);
+      messages_.tried(message, !full_, now);
+    }
   }
 
-  TemporaryDirectory directory_;
-  sockaddr_un address_{};
-  OwnedFd socket_;
-  std::optional<InitSystem> init_;
+  InitMessages messages_;
+  bool full_ = false;
+  Texts heard_;
   Time now_ = start;
 };
 
@@ -99,6 +78,12 @@ inline InitNews news(const std::string& status, bool active = true) {
   InitNews made;
   made.active = active;
   made.status = status;
+  return made;
+}
+
+inline InitNews stopping(const std::string& status = "stopping") {
+  InitNews made = news(status);
+  made.stopping = true;
   return made;
 }
 

@@ -1,8 +1,5 @@
 // Tests how often messages are sent to init, and which messages are held back and sent later. The
 // test moves the clock.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/init_bench.h"
@@ -48,12 +45,6 @@ class Record {
   Texts messages_;
 };
 
-InitNews stopping() {
-  InitNews made = news("stopping");
-  made.stopping = true;
-  return made;
-}
-
 }  // namespace
 
 TEST_CASE("a flood of extend makes one message a second, and the last deadline is told") {
@@ -72,7 +63,7 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
   // The last message is sent at second 5, and is about a deadline at second 64.999. So 59.999 s are
   // left, and the message asks init for 2 s more than that.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
-  CHECK_FALSE(bench.init().next_deadline());
+  CHECK(bench.is_silent());
 }
 
 TEST_CASE("whatever changes, however often, init hears at most ten messages a second") {
@@ -87,7 +78,7 @@ TEST_CASE("whatever changes, however often, init hears at most ten messages a se
     next.status = "status " + std::to_string(++count);
     if (after > 2s) next.stopping = true;
     bench.tell(next, after);
-    bench.init().show_agent_status(1, std::to_string(count), start + after);
+    bench.show_agent_status(1, std::to_string(count), after);
     record.add_all(bench, after);
   }
   record.wake(bench, 5s);
@@ -116,11 +107,11 @@ TEST_CASE("news that have changed back before they were told are not told") {
     bench.tell(news("status " + std::to_string(count), false));
   bench.heard();
   bench.tell(news("other", false));
-  REQUIRE(bench.init().next_deadline() == start + 1s);
+  REQUIRE(bench.messages().next_time() == start + 1s);
 
   bench.tell(news("status 7", false));
 
-  CHECK_FALSE(bench.init().next_deadline());
+  CHECK(bench.is_silent());
   CHECK(bench.heard().empty());
 }
 
@@ -128,7 +119,7 @@ TEST_CASE("READY=1 that meets a full socket is tried again every 100 ms until it
   InitBench bench;
   bench.fill();
   bench.tell(news("running"));
-  CHECK(bench.init().next_deadline() == start + 100ms);
+  CHECK(bench.messages().next_time() == start + 100ms);
   CHECK(bench.wake_until(999ms) == 9);
   // Reads the messages that fill() has sent, so that the socket has room again. heard() returns
   // none of these messages.
@@ -156,13 +147,13 @@ TEST_CASE("STOPPING=1 that meets a full socket stays owed, and overtakes READY=1
   bench.fill();
   bench.tell(news("running"));
   bench.tell(stopping(), 10ms);
-  CHECK(bench.init().next_deadline() == start + 110ms);
+  CHECK(bench.messages().next_time() == start + 110ms);
   bench.heard();
 
   bench.wake_until(1s);
 
   CHECK(bench.heard() == Texts{"STOPPING=1\nSTATUS=stopping\n"});
-  CHECK_FALSE(bench.init().next_deadline());
+  CHECK(bench.is_silent());
 }
 
 TEST_CASE("STOPPING=1 does not wait for the next try of READY=1") {
@@ -182,14 +173,14 @@ TEST_CASE("a request for more time that meets a full socket is sent again") {
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n"});
   bench.fill();
   bench.tell(extended(InitWait::What::ready, 120s), 2s);
-  CHECK(bench.init().next_deadline() == start + 2s + 100ms);
+  CHECK(bench.messages().next_time() == start + 2s + 100ms);
   CHECK(bench.wake_until(2s + 999ms) == 9);
   bench.heard();
 
   bench.wake_until(5s);
 
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=119000000\nSTATUS=waits\n"});
-  CHECK_FALSE(bench.init().next_deadline());
+  CHECK(bench.is_silent());
 }
 
 TEST_CASE("READY=1 does not wait for the next try of a request for more time") {
@@ -201,16 +192,7 @@ TEST_CASE("READY=1 does not wait for the next try of a request for more time") {
   bench.tell(news("running"), 10ms);
 
   CHECK(bench.heard() == Texts{"READY=1\nSTATUS=running\n"});
-  CHECK_FALSE(bench.init().next_deadline());
-}
-
-TEST_CASE("a socket that has vanished costs what was owed, too") {
-  InitBench bench;
-  bench.vanish();
-
-  bench.tell(news("running"));
-
-  CHECK_FALSE(bench.init().next_deadline());
+  CHECK(bench.is_silent());
 }
 
 TEST_CASE("RELOADING=1 never goes out after its READY=1, whenever the socket is full") {
@@ -281,47 +263,6 @@ TEST_CASE("reloads of which init could hear nothing are one to it") {
   REQUIRE(all.size() == 2);
   CHECK_THAT(all[0], StartsWith("RELOADING=1\nMONOTONIC_USEC="));
   CHECK(all[1] == "READY=1\nSTATUS=runs\n");
-}
-
-TEST_CASE("a pipe of --notify-fd that is full is told when there is room, and closed") {
-  int ends[2];
-  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-  const OwnedFd reader(ends[0]);
-  const OwnedFd ours(::fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
-  const std::string page(4'096, '-');
-  while (::write(ours.get(), page.data(), page.size()) > 0) {
-  }
-  InitSystem init(nullptr, Duration::zero(), std::move(seize_for_readiness(ends[1], 3).value()));
-  init.tell(news("running"), start);
-  CHECK(init.next_deadline() == start + 100ms);
-  init.tell(news("still running"), start + 50ms);
-  CHECK(init.next_deadline() == start + 100ms);
-  init.tell_what_is_due(start + 100ms);
-  CHECK(init.next_deadline() == start + 200ms);
-  std::string room(1 << 20, ' ');
-  REQUIRE(::read(reader.get(), room.data(), room.size()) > 0);
-
-  init.tell_what_is_due(start + 200ms);
-
-  CHECK_FALSE(init.next_deadline());
-  CHECK(::read(reader.get(), room.data(), room.size()) == 1);
-  CHECK(room[0] == '\n');
-}
-
-TEST_CASE("a pipe of --notify-fd is not tried again once the upgrader stops") {
-  int ends[2];
-  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-  const OwnedFd reader(ends[0]);
-  const OwnedFd ours(::fcntl(ends[1], F_DUPFD_CLOEXEC, 3));
-  const std::string page(4'096, '-');
-  while (::write(ours.get(), page.data(), page.size()) > 0) {
-  }
-  InitSystem init(nullptr, Duration::zero(), std::move(seize_for_readiness(ends[1], 3).value()));
-  init.tell(news("running"), start);
-
-  init.tell(stopping(), start + 10ms);
-
-  CHECK_FALSE(init.next_deadline());
 }
 
 TEST_CASE("that init waits for something else is news, and not only a matter of time") {

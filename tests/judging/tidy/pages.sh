@@ -243,9 +243,9 @@ canary_signals() {
 }
 
 # Checks that the environment variables in the code are those on the pages. The names in
-# init_system.cc are left out: they belong to messages to init.
+# init_messages.cc are left out: they belong to messages to init.
 check_environment() {
-  product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
+  product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_messages\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
   for page in man/upgrader.8 man/agent-protocol.7 man/agent_protocol.3; do
     section $page ENVIRONMENT

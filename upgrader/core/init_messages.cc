@@ -1,0 +1,136 @@
+#include "upgrader/core/init_messages.h"
+
+#include <utility>
+
+#include "base/form.h"
+#include "base/visible.h"
+
+namespace upgrader {
+namespace {
+
+// The most bytes of the text after STATUS=. People see it as one line on a terminal, so longer
+// texts belong in the log.
+constexpr std::size_t status_bytes_shown = 512;
+
+constexpr std::string_view ready = "READY=1\n";
+constexpr std::string_view reloading = "RELOADING=1\n";
+constexpr std::string_view stopping = "STOPPING=1\n";
+
+// Returns how much time is left, as text for STATUS=: ", 12 s left".
+std::string time_left(Time until, Time now) {
+  const auto left = std::chrono::ceil<std::chrono::seconds>(until - now).count();
+  return ", {} s left"_with(std::max<std::int64_t>(0, left));
+}
+
+bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& other) {
+  return one && other && one->what == other->what && one->generation == other->generation;
+}
+
+// Returns true if two states for init are equal, or differ only in how long something may still
+// take.
+bool differ_in_time_only(InitNews one, const InitNews& other) {
+  one.until = other.until;
+  if (is_same(one.wait, other.wait)) one.wait = other.wait;
+  return one == other;
+}
+
+}  // namespace
+
+void InitMessages::note(const InitNews& news, Time now) {
+  const InitNews before = std::exchange(news_, news);
+  if (news.active && !before.active) newline_time_ = now;
+  if (news.vouched && !before.vouched) next_beat_ = now;
+  if (news.stopping) {
+    newline_time_ = never;
+    if (!before.stopping) owe(stopping);
+    return;
+  }
+  // A service that is not ready yet cannot be reloaded, so no reload begins before READY=1.
+  const bool reload_begins = was_ready_ && news.reloads != before.reloads && !is_reloading_;
+  if (news.active && !was_ready_) {
+    was_ready_ = true;
+    owe(ready);
+  }
+  if (reload_begins) {
+    is_reloading_ = true;
+    owe(reloading);
+  }
+  // The upgrade that init sees as a reload is over, so READY=1 must follow. If the upgrade failed
+  // immediately, RELOADING=1 may not have been sent yet; READY=1 then waits behind it.
+  if (is_reloading_ && !news.reloading) {
+    is_reloading_ = false;
+    owe(ready);
+  }
+}
+
+void InitMessages::owe(std::string_view message) {
+  retry_time_ = Time{};
+  if (message == stopping) owed_.clear();
+  // If at least two messages wait, the last two are RELOADING=1 and READY=1 of an earlier reload,
+  // and neither has been sent. Drop that READY=1: init then sees one longer reload.
+  if (message == reloading && owed_.size() >= 2) {
+    owed_.pop_back();
+  } else {
+    owed_.push_back(message);
+  }
+}
+
+void InitMessages::note_agent_status(Generation generation, const std::string& text) {
+  speaker_ = generation;
+  agent_status_ = text;
+  agent_has_spoken_ = true;
+}
+
+// Returns the time from which a message may be sent that is neither READY=1 nor STOPPING=1.
+Time InitMessages::turn() const {
+  const bool is_full = sent_at_.size() == paced_messages;
+  return std::max(retry_time_, is_full ? sent_at_.front() + std::chrono::seconds(1) : Time{});
+}
+
+Time InitMessages::next_time() const {
+  if (!owed_.empty()) return owed_.front() == reloading ? turn() : retry_time_;
+  if (agent_has_spoken_) return turn();
+  if (news_ == told_) return never;
+  if (!differ_in_time_only(news_, told_)) return turn();
+  return std::max(turn(), told_at_ + time_news_interval);
+}
+
+InitMessage InitMessages::next(Time now, std::uint64_t microseconds) const {
+  std::string needed(owed_.empty() ? "" : owed_.front());
+  if (needed == reloading) needed += "MONOTONIC_USEC={}\n"_with(microseconds);
+  needed += more_time(now);
+  const std::string left = news_.until ? time_left(*news_.until, now) : "";
+  const std::string status =
+      "{}{}{}{}"_with(news_.status, left, agent_status_.empty() ? "" : "; ", agent_status_);
+  return {"{}STATUS={}\n"_with(needed, escape(status, status_bytes_shown)), !needed.empty()};
+}
+
+void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
+  if (!sent && message.is_needed) {
+    retry_time_ = now + full_retry_interval;
+    return;
+  }
+  if (sent) sent_at_.push_back(now);
+  if (sent_at_.size() > paced_messages) sent_at_.erase(sent_at_.begin());
+  if (!owed_.empty()) owed_.erase(owed_.begin());
+  told_ = news_;
+  told_at_ = now;
+  agent_has_spoken_ = false;
+}
+
+// Returns the text that asks init for more time. Init has its own time limits for a start and for a
+// stop, and an agent's `extend` must move these, too.
+std::string InitMessages::more_time(Time now) const {
+  const std::optional<InitWait>& wait = news_.wait;
+  // Init waits for the service only until READY=1, and when the service stops.
+  if ((was_ready_ && !news_.stopping) || !wait || !wait->extended) return "";
+  // Init knows the last deadline only if that deadline was extended, too, and was told in the same
+  // start or stop.
+  const bool is_known =
+      is_same(wait, told_.wait) && told_.wait->extended && told_.stopping == news_.stopping;
+  if (is_known && wait->deadline <= told_.wait->deadline) return "";
+  const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
+  return "EXTEND_TIMEOUT_USEC={}\n"_with(std::chrono::microseconds(left).count());
+}
+
+}  // namespace upgrader

@@ -1,0 +1,112 @@
+// Decides which messages init is sent, and when, from the facts in init_news.h. Sends nothing:
+// init_system.h sends the messages.
+//
+// READY=1, RELOADING=1, STOPPING=1 and EXTEND_TIMEOUT_USEC= change what init does, so a message
+// with one of them must not be lost: if init's socket is full, the message is tried again. Other
+// messages are not tried again, since the next message repeats their contents. Apart from
+// WATCHDOG=1, init gets at most ten messages a second.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "upgrader/core/init_news.h"
+
+namespace upgrader {
+
+// Minimum time between two messages that differ only in how much time is left.
+inline constexpr Duration time_news_interval{1'000};
+// The time after which a message that must not be lost, or the newline of --notify-fd, is tried
+// again if its socket or pipe was full.
+inline constexpr Duration full_retry_interval{100};
+// Init is asked to wait this much longer than the extended deadline. After the deadline the
+// upgrader still has to end, and init may have learned of the deadline up to a second late.
+inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
+// WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
+// passed since the last WATCHDOG=1.
+inline constexpr Duration early_beat_interval{100};
+
+// The most messages a second that are neither READY=1 nor STOPPING=1. Those two never wait, so two
+// of the ten messages that init gets in a second are kept for them.
+inline constexpr std::size_t paced_messages = 8;
+
+struct InitMessage {
+  std::string text;
+  bool is_needed = false;  // it must not be lost
+};
+
+class InitMessages {
+ public:
+  // The time of something that is not due.
+  static constexpr Time never = Time::max();
+
+  // `watchdog` is the longest time between two WATCHDOG=1, or zero if init wants none.
+  explicit InitMessages(Duration watchdog) : watchdog_(watchdog) {}
+
+  [[nodiscard]] Duration watchdog() const { return watchdog_; }
+
+  // Records the facts that init should know now.
+  void note(const InitNews& news, Time now);
+  // Adds an agent's own status to STATUS=, until a different agent sends a status or forget_agent()
+  // is called for this agent.
+  void note_agent_status(Generation generation, const std::string& text);
+  void forget_agent(Generation generation) {
+    if (speaker_ == generation) agent_status_.clear();
+  }
+
+  // Returns when the next message is due: a time in the past if it is due at once, `never` if init
+  // knows everything.
+  [[nodiscard]] Time next_time() const;
+  // Returns the message that is due at the time `now`. systemd ignores a RELOADING=1 that is older
+  // than its own request for the reload, so that message has the time in microseconds, too: on the
+  // same clock as `now`, but not rounded.
+  [[nodiscard]] InitMessage next(Time now, std::uint64_t microseconds) const;
+  // Records whether the message that next() has returned was sent. If not, the socket was full.
+  void tried(const InitMessage& message, bool sent, Time now);
+
+  // Returns when WATCHDOG=1 is due, or `never` while it must not be sent.
+  [[nodiscard]] Time beat_time() const {
+    return watchdog_ == Duration::zero() || !news_.vouched ? never : next_beat_;
+  }
+  // Returns from when WATCHDOG=1 may be sent before work that may take long.
+  [[nodiscard]] Time early_beat_time() const {
+    return beat_time() - std::max(Duration::zero(), beat_interval() - early_beat_interval);
+  }
+  void note_beat(Time now) { next_beat_ = now + beat_interval(); }
+
+  // Returns when to write the newline of --notify-fd, or `never`.
+  [[nodiscard]] Time newline_time() const { return newline_time_; }
+  // Records whether the newline was written. If not, the pipe was full.
+  void newline_tried(bool written, Time now) {
+    newline_time_ = written ? never : now + full_retry_interval;
+  }
+
+ private:
+  [[nodiscard]] Duration beat_interval() const { return std::max(Duration{1}, watchdog_ / 2); }
+  void owe(std::string_view message);
+  [[nodiscard]] std::string more_time(Time now) const;
+  [[nodiscard]] Time turn() const;
+
+  Duration watchdog_;
+  Time next_beat_{};           // when WATCHDOG=1 is due again; the first is sent at once
+  Time newline_time_ = never;  // when to write the newline of --notify-fd
+  InitNews news_;              // the facts that init should know now
+  InitNews told_;              // the facts that init was last sent
+  Time told_at_{};
+  bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
+  // The messages of READY=1, RELOADING=1 and STOPPING=1 that init must still get; three at most.
+  std::vector<std::string_view> owed_;
+  Time retry_time_{};          // no message is sent before this time, since the socket was full
+  std::vector<Time> sent_at_;  // when the last messages were sent, the oldest first
+  bool was_ready_ = false;     // READY=1 was sent, or is in owed_
+  bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_, but not yet its READY=1
+  Generation speaker_ = 0;
+  std::string agent_status_;
+};
+
+}  // namespace upgrader
