@@ -27,8 +27,9 @@ BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # those that may kill mutants of the protocol. These tests start no process, so they are fast.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
     f'tests/decisions/unit/{name}' for name in (
-        'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'init_messages',
-        'init_pace', 'heartbeat', 'attempts', 'control', 'status', 'number', 'options')))
+        'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_messages',
+        'init_news', 'init_pace', 'heartbeat', 'attempts', 'control', 'status', 'number',
+        'options')))
 PROTOCOL_TESTS = tuple(f'tests/decisions/unit/{name}' for name in (
     'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 
