@@ -8,7 +8,7 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of the text after STATUS=. People see it as one line on a terminal, so longer
+// The most bytes of the status, before it is escaped. People see it as one line on a terminal, so longer
 // texts belong in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
@@ -39,7 +39,7 @@ bool differ_in_time_only(InitNews one, const InitNews& other) {
 void InitMessages::note(const InitNews& news, Time now) {
   const InitNews before = std::exchange(news_, news);
   if (news.active && !before.active) newline_time_ = now;
-  if (news.vouched && !before.vouched) next_beat_ = now;
+  if (!before.vouched) next_beat_ = now;
   if (news.stopping) {
     newline_time_ = never;
     if (!before.stopping) owe(stopping);

@@ -37,7 +37,7 @@ inline constexpr std::size_t paced_messages = 8;
 
 struct InitMessage {
   std::string text;
-  bool is_needed = false;  // it must not be lost
+  bool is_needed;  // it must not be lost
 };
 
 class InitMessages {
@@ -105,7 +105,7 @@ class InitMessages {
   std::vector<Time> sent_at_;  // when the last messages were sent, the oldest first
   bool was_ready_ = false;     // READY=1 was sent, or is in owed_
   bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_, but not yet its READY=1
-  Generation speaker_ = 0;
+  Generation speaker_{};
   std::string agent_status_;
 };
 

@@ -31,6 +31,13 @@ TEST_CASE("READY=1 is told once, each status when it changes, and STOPPING=1 onc
   CHECK(bench.heard() == Texts{"STOPPING=1\nSTATUS=stopping\n", "STATUS=still stopping\n"});
 }
 
+TEST_CASE("before there are news, nothing is told") {
+  InitBench bench;
+
+  CHECK(bench.is_silent());
+  CHECK(bench.messages().newline_time() == InitMessages::never);
+}
+
 TEST_CASE("an agent that is active only as the upgrader stops makes nothing ready") {
   InitBench bench;
 
@@ -53,6 +60,16 @@ TEST_CASE(
   CHECK(status(1ms) == "READY=1\nSTATUS=on trial, 1 s left\n");
   CHECK(status(0ms) == "READY=1\nSTATUS=on trial, 0 s left\n");
   CHECK(status(-5s) == "READY=1\nSTATUS=on trial, 0 s left\n");
+}
+
+TEST_CASE("the status is cut after 512 bytes, and escaped") {
+  InitBench bench;
+
+  bench.tell(news("running", false));
+  bench.show_agent_status(1, "\t" + std::string(600, 'x'), 0s);
+
+  // "running; " and the tab are the first ten of the 512 bytes.
+  CHECK(bench.heard().back() == "STATUS=running; \\t" + std::string(502, 'x') + "...\n");
 }
 
 TEST_CASE("an agent's own status is appended until the agent has gone") {
@@ -171,6 +188,16 @@ TEST_CASE("a deadline that comes nearer is no more time, nor that of another wai
 
   for (const std::string& message : bench.heard())
     CHECK(message.find("EXTEND") == std::string::npos);
+}
+
+TEST_CASE("another agent's time is asked for, even if its deadline comes earlier") {
+  InitBench bench;
+  bench.tell(extended(InitWait::What::ready, 10s, 1));
+  bench.heard();
+
+  bench.tell(extended(InitWait::What::ready, 5s, 2), 1s);
+
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=6000000\nSTATUS=waits\n"});
 }
 
 TEST_CASE("an agent that is given more time makes init wait, even if its deadline comes nearer") {

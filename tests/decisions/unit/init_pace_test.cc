@@ -265,6 +265,35 @@ TEST_CASE("reloads of which init could hear nothing are one to it") {
   CHECK(all[1] == "READY=1\nSTATUS=runs\n");
 }
 
+TEST_CASE("a status whose time alone changes waits for its second, and any other does not") {
+  InitBench bench;
+  InitNews trial = news("on trial");
+  trial.until = start + 30s;
+  bench.tell(trial);
+  bench.heard();
+  trial.until = start + 60s;
+
+  bench.tell(trial, 20ms);
+  CHECK(bench.heard().empty());
+  CHECK(bench.messages().next_time() == start + 1s);
+  trial.status = "still on trial";
+  bench.tell(trial, 40ms);
+
+  CHECK(bench.heard() == Texts{"STATUS=still on trial, 60 s left\n"});
+}
+
+TEST_CASE("messages that a full socket has cost do not count as sent") {
+  InitBench bench;
+  bench.fill();
+  for (int count = 0; count < 20; ++count)
+    bench.tell(news("status " + std::to_string(count), false));
+  bench.heard();
+
+  bench.tell(news("running", false));
+
+  CHECK(bench.heard() == Texts{"STATUS=running\n"});
+}
+
 TEST_CASE("that init waits for something else is news, and not only a matter of time") {
   InitBench bench;
   InitNews news;
@@ -279,6 +308,10 @@ TEST_CASE("that init waits for something else is news, and not only a matter of 
   CHECK(bench.heard().empty());
   news.wait = InitWait{InitWait::What::stopped, 1, start + 5min};
   bench.tell(news, 20ms);
+
+  CHECK(bench.heard().size() == 1);
+  news.wait.reset();
+  bench.tell(news, 30ms);
 
   CHECK(bench.heard().size() == 1);
 }
