@@ -37,8 +37,9 @@ int report(const std::string& reason) {
   return exit_own_failure;
 }
 
-// Runs the upgrader, and ends by exit(), without destructors of local objects: even a sudden death
-// of the upgrader must do no harm (rule IO-10 of ARCHITECTURE.md).
+// Runs the upgrader, and ends by exit(), so the destructors of local objects are not called. They
+// are not needed: even a sudden death of the upgrader must do no harm (rule IO-10 of
+// ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);

@@ -71,8 +71,9 @@ struct PassSignal {
 };
 
 // The program that AGENT names has failed at boot, so the previous version may be started instead.
-// Check that the link of --previous names an executable that can be started, and that this is not
-// AGENT's own executable. The outcome of this action is the next event that the supervisor gets.
+// Check that the symbolic link of --previous leads to an executable that can be started, and that
+// this executable is not AGENT's own. The outcome of this action is the next event that the
+// supervisor gets.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
@@ -104,11 +105,11 @@ struct Relink {
   bool operator==(const Relink&) const = default;
 };
 
-// Make AGENT's link name the target of the last commit again, durably (before the first commit: the
-// target at the upgrader's start). Ordered at the beginning of an upgrade to the file that AGENT
-// names now, since the user may have made the link name the new version. That version is not
-// committed yet, so if this upgrader dies, the next upgrader must not start it. The outcome of this
-// action is the next event that the supervisor gets.
+// Make AGENT's link name the target of the last commit again, durably. Before the first commit,
+// that is the target that the link had at the upgrader's start. Ordered at the beginning of an
+// upgrade to the file that AGENT names now, since the user may have made the link name the new
+// version. That version is not committed yet, so if this upgrader dies, the next upgrader must not
+// start it. The outcome of this action is the next event that the supervisor gets.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
@@ -122,8 +123,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If the line says why the upgrader ends, `text` begins with that reason, and this is the length
-  // of the reason in bytes, so that status.json can show the reason alone. Otherwise 0.
+  // If the line says why the upgrader ends, `text` begins with the reason. This is the length of
+  // the reason in bytes, so that status.json can show the reason alone. Otherwise 0.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -22,17 +22,17 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// The size in bytes of a record, which is enough for two paths. The file has room for three
-// records. A new record overwrites the oldest one, so usually only one sector of the disk changes.
-// If a power cut damages the new record, the two older ones are still whole. One older record would
-// not be enough: the record that an upgrader writes when it exits is not synced, so the power cut
-// may destroy that record, too.
+// The size in bytes of a record, which is enough for two paths. The file of --attempts has room for
+// three records. A new record overwrites the oldest one, in as many sectors of the disk as the new
+// record needs, usually one. If a power cut damages the new record, the two older ones are still
+// whole. One older record would not be enough: the record that an upgrader writes when it exits is
+// not synced, so the power cut may destroy that record, too.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
 
-// Parses `file`, the content of the file. Returns the newest undamaged record, or a count of 0 if
-// there is none.
+// Parses the content of the file of --attempts. Returns the newest undamaged record, or a count of
+// 0 if there is none.
 [[nodiscard]] Attempts read_attempts(std::string_view file);
 
 struct NextRecord {
@@ -51,12 +51,12 @@ struct NextAttempt {
   std::optional<std::string> worn_out;
 };
 
-// Decides which executable to start. `before` is the content of the file, `executable` the target
-// of AGENT's link, and `limit` the value of --attempts. After `limit` failed starts of AGENT's
-// executable, the next `limit` starts use the executable of --previous, the next `limit` ones
-// AGENT's again, and so on. `way_back` is true if there is an executable of --previous. Without
-// one, the count stays at `limit`, so that an upgrader in a crash loop need not write the file at
-// every start.
+// Decides which executable to start. `before` is the newest record in the file of --attempts,
+// `executable` the target of AGENT's link, and `limit` the value of --attempts. After `limit`
+// failed starts of AGENT's executable, the next `limit` starts use the executable of --previous,
+// the next `limit` ones AGENT's again, and so on. `way_back` is true if there is an executable of
+// --previous. Without one, the count stays at `limit`, so that an upgrader in a crash loop need not
+// write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

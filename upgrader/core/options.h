@@ -14,8 +14,8 @@ namespace upgrader {
 
 struct Options {
   // The default terms of an upgrade, which its request may change. Without --confirm-timeout, the
-  // confirm timeout is the start timeout. The stop timeout is never 0, which would mean that a stop
-  // has no time limit. With a trial of 0, an agent is committed as soon as it is active.
+  // confirm timeout is the start timeout. The stop timeout is never 0, since a stop would then have
+  // no time limit. With a trial of 0, an agent is committed as soon as it is active.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},

@@ -107,9 +107,9 @@ struct UpgradeUnderWay {
   // the time limit of the wait for `confirm`, or the end of the trial
   std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // Set only if the first agent has failed at a boot, so that the previous version (--previous) is
-  // started: why the first agent failed. `boot_status` is then the exit status of the upgrader if
-  // no previous program can be started.
+  // Why the first agent failed. Set only if it has failed at a boot, and the previous version
+  // (--previous) is therefore to be started. If no program is left that can be started, the
+  // upgrader exits with `boot_status`.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
@@ -146,8 +146,8 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 
 // All facts that the supervisor knows.
 struct State {
-  // The agent that has the work. A first agent or a fallback is the incumbent before it has the
-  // work: it gets the work after its `ready`.
+  // The agent that has the work, or that gets the work as soon as it says `ready`: a first agent,
+  // or a fallback once no other agent has the work.
   std::optional<Agent> incumbent;
   std::optional<Agent> candidate;  // the held agent; during a trial, the standby
   std::optional<UpgradeUnderWay> upgrade;

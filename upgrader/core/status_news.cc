@@ -20,7 +20,7 @@ struct StatusNews {
   const StatusFacts& facts;
   // How many of the upgrades that have ended are shown, the newest first.
   std::size_t shown_endings;
-  // False if the arguments of programs are left out, since the file would be too long.
+  // False if the arguments of programs are left out, because the file would be too long with them.
   bool shows_arguments;
   StatusPaper paper{};
 

@@ -15,7 +15,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// The reason for which an agent is told to stop, as a clause for the log, in the order of
+// The reasons for which agents are told to stop, as clauses for the log, in the order of
 // StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
@@ -27,8 +27,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
 }
 
 // Calls `look` for every deadline in the state. With each deadline, passes the generation of the
-// agent whose messages must be read before the deadline takes effect. For the deadlines of gate,
-// trial and --attempts, this is the incumbent's generation, or 0 if there is no incumbent.
+// agent whose messages must be read before the deadline takes effect. For the deadlines of the gate
+// (the wait for `confirm`), the trial and --attempts, this is the incumbent's generation, or 0 if
+// there is no incumbent.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -102,8 +103,9 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    // A sequential upgrade got its generation, and was accepted, before its candidate was started.
-    // Only a parallel upgrade is accepted below.
+    // A sequential upgrade got the number of its candidate's generation, and was accepted, before
+    // the old agent was stopped and the candidate was started. Only a parallel upgrade is accepted
+    // below.
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
@@ -376,9 +378,9 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade to the program that has been checked. With --relink, only a commit may make
-  // AGENT's link name the new version. The user may have done so to request the upgrade, but then
-  // the link has been put back before this call.
+  // Begins the upgrade to the program that has been checked. With --relink, AGENT's link must not
+  // name the new version before the commit. If the user has made the link name that version, to
+  // request this upgrade, the link has been put back before this call.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -822,8 +824,8 @@ class Step {
   }
 
   // Puts AGENT's link back to the committed version, because a requested upgrade could not begin.
-  // Does not change the link if the first agent has not been started yet, since an earlier
-  // upgrader, for whose end this one waits, may then still use the link.
+  // Does not change the link before the first agent has been started: this upgrader may still wait
+  // for the end of an earlier one, which may still use the link.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) order(RestoreLink{});
   }
@@ -1067,9 +1069,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // hint() returns the remark that the agent never said `hello`, but only if hello_deadline is
-      // not set: otherwise a warning at that deadline will say so. This agent is killed now, so no
-      // such warning follows. Clear hello_deadline, so that the reason below contains the remark.
+      // While hello_deadline is set, hint() leaves out the remark that the agent never said
+      // `hello`, since a warning at that deadline will say so. This agent is killed now, so no such
+      // warning follows. Clear hello_deadline, so that the reason below contains the remark.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }

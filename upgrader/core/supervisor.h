@@ -2,15 +2,31 @@
 // input and output, passes the supervisor one event at a time, and performs the actions that the
 // supervisor returns. The supervisor performs nothing itself, reads no clock, and knows no pid. Its
 // contract with agents is the page agent-protocol(7).
-//
-// THE WORDS. The incumbent is the agent that has the work, or that gets the work as soon as it says
-// `ready`. The candidate is the agent that is to replace the incumbent. The candidate is held: it
-// has been started, and must not work yet. A standby is a held fallback, which takes the
-// candidate's place in the state during a trial (see warm fallback, below). To roll back is to stop
-// an agent that has failed on trial; to fall back is to start the previous program again.
-//
-// THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
-// variable. The last column of the table names each next phase, and the event that leads to it.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "upgrader/core/action.h"
+#include "upgrader/core/event.h"
+#include "upgrader/core/state.h"
+
+namespace upgrader {
+
+// ---- the phases
+
+// The incumbent is the agent that has the work, or that gets the work as soon as it says `ready`.
+// The candidate is the agent that is to replace the incumbent. The candidate is held: it has been
+// started, and must not work yet. A standby is a held fallback, which takes the candidate's place
+// in the state during a trial (see warm fallback, below). To roll back is to stop an agent that has
+// failed on trial; to fall back is to start the previous program again. At most two agents exist at
+// a time, and at most one of them is active.
+
+// A phase is a name for a combination of facts (phase_of() in state.h), never a variable. The last
+// column of this table names each next phase, and the event that leads to it. Tests compare the
+// last column with every possible step (tests/decisions/explore) and with the scenarios.
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
@@ -80,45 +96,29 @@
 //                 or -
 //   ended         -                     -                 nothing
 // clang-format on
-//
+
+// From every phase except `ended`, SIGTERM, SIGINT, SIGQUIT and a `shutdown` request in the control
+// directory lead to `shutting_down`. SIGQUIT kills all agents immediately.
+
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
 // said `stopped`, is killed or is rolled back. If no heartbeat of an agent on trial comes within
 // the interval of init's watchdog, the agent is rolled back. An agent that is silent for so long in
 // any other phase continues to run, but the upgrader no longer tells init that all is well
 // (`WATCHDOG=1`, see init_news.h).
-//
-// If the upgrader was frozen, it may find a deadline long after the deadline has passed. The
-// upgrader then puts that deadline off once, and the deadline has no effect before its new time.
-// The clock of the deadlines stands still while the machine is suspended.
-//
-// From every phase except `ended`, SIGTERM, SIGINT, SIGQUIT and a `shutdown` request in the control
-// directory lead to `shutting_down`. SIGQUIT kills all agents immediately.
-//
+
 // With a warm fallback the previous program is started again as soon as the candidate is active:
 // the standby, a held fallback that takes the candidate's place in the state. When the agent on
 // trial has failed and exited, the standby becomes the incumbent, and is sent `activate`
 // immediately if it is ready. At the commit the standby is killed. If a standby fails, the upgrade
 // continues; if the trial then fails, too, a cold fallback is started.
-//
+
 // A candidate is activated, and becomes the incumbent, when its `activate` has been written whole.
 // If the candidate's pipe is full and the candidate does not read it, that may take a while. Until
 // then the candidate counts as held, but no other agent can get the work before this candidate has
 // been reaped. The page agent-protocol(7) is stricter: it calls an agent active from the moment its
-// `activate` is queued. At most two agents exist at a time, and at most one of them is active.
-// Tests compare the last column of the table with every possible step (tests/decisions/explore) and
-// with the scenarios.
-#pragma once
+// `activate` is queued.
 
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "base/time.h"
-#include "upgrader/core/action.h"
-#include "upgrader/core/event.h"
-#include "upgrader/core/state.h"
-
-namespace upgrader {
+// ---- times and exit statuses
 
 // How long the upgrader waits for the exit of a held agent that has closed its output or input. A
 // process that exits closes its pipes, too, and the upgrader often notices the closed pipe a little
@@ -129,7 +129,9 @@ inline constexpr Duration close_grace{200};
 inline constexpr Duration hello_patience{5'000};
 // If the upgrader notices only after more than this time that a deadline has passed, the upgrader
 // was not running (frozen?), and perhaps the agents were not running, either. The deadline is then
-// put off once: counted from now, by as much as it was noticed late, but by at most `grace_max`.
+// put off once: its new time is as far ahead of now as the old one is behind, but at most
+// `grace_max` ahead. It has no effect before its new time. The clock of the deadlines stands still
+// while the machine is suspended.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
@@ -140,6 +142,8 @@ inline constexpr int exit_own_failure = 125;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
 inline constexpr int exit_quit = 131;  // the exit status after SIGQUIT, whose number is 3: 128 + 3
+
+// ---- the supervisor
 
 class Supervisor {
  public:
@@ -158,8 +162,9 @@ class Supervisor {
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   // Returns, for each deadline that is not after `by`, the generation of its agent; an agent with
-  // several such deadlines is listed several times. The deadlines of gate, trial and --attempts
-  // count as the incumbent's; without an incumbent, 0 is listed for them.
+  // several such deadlines is listed several times. The deadlines of the gate (the wait for
+  // `confirm`), the trial and --attempts count as the incumbent's; without an incumbent, 0 is
+  // listed for them.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The code in upgrader/shell may close all

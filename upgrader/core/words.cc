@@ -22,7 +22,7 @@ std::string in_words(const Agent& agent) {
 namespace words {
 namespace {
 
-// The clause of a log line that says at which stage an upgrade failed, in the order of Stage.
+// The clauses with which log lines say at which stage an upgrade failed, in the order of Stage.
 constexpr const char* stage_clauses[] = {"was refused",
                                          "could not start its candidate",
                                          "failed at its start",

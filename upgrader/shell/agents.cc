@@ -144,7 +144,7 @@ void Agents::on_readable(Generation generation) {
   if (agent == nullptr) return;
   // First find out whether this agent has exited. If it has, its remaining lines must be handled as
   // lines of a dead agent: a `ready` among them must not make the upgrader stop the active agent.
-  // The exits of other agents are reported later, each after that agent's last words.
+  // The exits of other agents are reported later, each after the remaining lines of that agent.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&

@@ -86,7 +86,8 @@ class Agents {
     Generation generation;
     pid_t pid;
     Channel channel;
-    // Set when the process has been reaped. The kernel may then give `pid` to another process.
+    // Set when the process has been reaped. From then on `pid` must not be used, since the kernel
+    // may give it to another process.
     std::optional<Ending> ending{};
     // The number of bytes that the agent wrote before it was reaped and that are still unread.
     std::size_t last_words = 0;

@@ -1,5 +1,5 @@
-// The file in which --attempts counts starts. Its path is the path of the link of --previous, with
-// `.attempts` appended.
+// The file in which --attempts counts starts. Its path is the value of --previous (the path of a
+// link), with `.attempts` appended.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@ namespace upgrader {
 
 class AttemptsFile {
  public:
-  // Opens the directory of the file. `path` is the path of the link of --previous. Returns 0, or an
+  // Opens the directory that contains the file. `path` is the value of --previous. Returns 0, or an
   // errno value if the directory cannot be opened.
   [[nodiscard]] int open(const std::string& path) { return entry_.open(path + ".attempts"); }
 

@@ -74,7 +74,8 @@ void Control::open_fifo() {
   deaf_ = error != 0;
 }
 
-// Opens the FIFO and waits for lines. Returns 0, or an errno value if the FIFO is not open.
+// Opens the FIFO and begins to watch it for lines. Returns 0, or an errno value if the FIFO is not
+// open.
 int Control::listen() {
   // The old descriptor is closed only when the new one is open, so that writers always find a
   // reader.

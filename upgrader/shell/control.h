@@ -1,8 +1,8 @@
-// The part of the loop for --control: it writes status.json, at most once in `status_interval`
-// until the upgrader ends, and reads requests from the FIFO. The number of requests that are
-// handled in one turn of the loop is limited, like the number of messages of one agent. Other files
-// decide what status.json says and what a request leads to. Without --control, the loop has no
-// object of the class `Control`.
+// The part of the loop for --control: it writes status.json, and reads requests from the FIFO. It
+// writes status.json at most once in `status_interval`, except at the upgrader's end. The number of
+// requests that are handled in one turn of the loop is limited, like the number of messages of one
+// agent. Other files decide what status.json says and what a request leads to. Without --control,
+// the loop has no object of the class `Control`.
 #pragma once
 
 #include <uv.h>
@@ -42,18 +42,18 @@ class Control {
           const Attempts& attempt)
       : logbook_(logbook), programs_(programs), previous_(previous), attempt_(attempt) {}
 
-  // Checks DIR. Returns why it cannot be used, or an empty text.
+  // Checks DIR, the control directory. Returns why DIR cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
   using Take = std::function<void(ControlRequested)>;
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
-  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, each line that is
-  // read from the FIFO leads to a call of `take`, with the request, or of `show`, with a line for
-  // the log. If a request with the same name has been answered before, neither is called.
-  // `turn_over` is called once after all lines of one turn of the loop. Returns false only if
-  // another upgrader holds the lock of DIR; the caller may try again. If DIR cannot be locked for
-  // another reason, such as a full disk, logs the reason and returns true; settle() then tries the
-  // lock again every second.
+  // Locks DIR, the control directory. After a success, the first settle() opens the FIFO. From then
+  // on, each line that is read from the FIFO leads to a call of `take`, with the request, or of
+  // `show`, with a line for the log. If a request with the same name has been answered before,
+  // neither is called. `turn_over` is called once after all lines of one turn of the loop. Returns
+  // false only if another upgrader holds the lock of DIR; the caller may try again. If DIR cannot
+  // be locked for another reason, such as a full disk, logs the reason and returns true; settle()
+  // then tries the lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 

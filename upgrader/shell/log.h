@@ -52,9 +52,9 @@ class Logbook {
   int descriptor_;
   bool journal_ = false;
   mode_t mode_ = 0;  // the stream's file type, as in st_mode
-  // A descriptor of our own for the log, if that is a pipe or a terminal and can be opened again.
-  // It is opened when the first line is written. No other process shares this descriptor, so
-  // O_NONBLOCK can be set on it.
+  // The log's own descriptor. It exists only if the log goes to a pipe, or to a character device
+  // such as a terminal, that can be opened again. It is opened when the first line is written. No
+  // other process shares this descriptor, so O_NONBLOCK can be set on it.
   OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

@@ -64,9 +64,9 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // If the exec has failed, the kernel has refused the file that it was given. Without an
-    // adapter, that is the agent's own file, which therefore is not executable. With an adapter, it
-    // is the adapter's file, which says nothing about the agent's.
+    // If the exec has failed, the kernel has refused the file that it was given. Without --adapter,
+    // that is the agent's own file, which therefore is not executable. With --adapter, it is the
+    // adapter's file, so nothing is known about the agent's file.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));

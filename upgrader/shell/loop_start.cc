@@ -48,10 +48,10 @@ void Loop::try_to_start() {
 }
 
 // Tries to lock the file of --lock, unless this process has already locked it. Returns true if this
-// process now has the lock, or if the option --lock was not given. Returns false otherwise, so that
-// the caller tries again later. But ends the upgrader if the file cannot be locked for any other
-// reason than that a different process has locked it, if the time limit for the lock has passed, or
-// if AGENT cannot be started and --previous was not given.
+// process now has the lock, or if the option --lock was not given. Returns false otherwise; the
+// caller then tries again later, unless this function has ended the upgrader. It does so if locking
+// fails although no other process holds the lock, if the time limit for the lock has passed, or if
+// AGENT cannot be started and --previous was not given.
 bool Loop::has_lock() {
   // If `control_deadline_` is set, this process already waits for the control directory. It does so
   // only after it has locked the file.

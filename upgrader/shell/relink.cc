@@ -135,9 +135,9 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // Sync the release before the link is replaced, not after. If the release was durable already,
-  // this sync has nothing to write. The file system's journal can then write this change of the
-  // link later, together with the changes of the commit.
+  // Sync the release before the link is replaced, so that the sync need not write this change of
+  // the link. The file system's journal can write that change later, together with the changes of
+  // the commit. If the release was durable already, the sync then has nothing to write.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }

@@ -26,8 +26,8 @@ struct ControlRequest {
   std::string name;  // chosen by the writer of the line; status.json has the answer under this name
   // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
   // an id. If its executable is empty, the upgrade is to the file that AGENT on the command line
-  // names now. A confirm, cancel, commit or rollback uses only its id, which names the upgrade that
-  // the request is about. A shutdown uses no member of `upgrade`.
+  // names now. For a confirm, cancel, commit or rollback, only the id is used: it names the upgrade
+  // that the request is about. For a shutdown, no member of `upgrade` is used.
   agent_protocol::Upgrade upgrade;
   std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
