@@ -32,8 +32,8 @@ using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageErro
 // Parses a command line. Calls `set` with each option (an Argument); `set` returns what is wrong
 // with the option, or an empty text. Stops after --help, -h, or --version without a value.
 // Otherwise calls `finish` with the index in argv at which REST begins; `finish` returns the
-// program's options. Only the option named `repeatable` may be given twice. For any other option it
-// would not be clear which of its two values counts.
+// program's options. An option that is given twice is an error, since it would not be clear which
+// of the two values counts. The option whose name is `repeatable` is exempt.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -51,7 +51,8 @@ class CurlLoop {
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
   // Makes libcurl try to write to every socket that it polls, even if libuv has not reported the
-  // socket as writable.
+  // socket as writable. Needed after a new transfer on a connection that is in use: libcurl may
+  // otherwise not send its data.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {

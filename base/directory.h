@@ -53,8 +53,8 @@ class Directory {
   // Returns the beginning of a file, or an empty text if the file does not exist or cannot be read.
   // Follows no link.
   [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
-  // Returns the target of a link. If there is no such link, returns an empty text and sets errno
-  // (EINVAL: the name is that of a file that is not a link).
+  // Returns the target of a link. If there is no such link, returns an empty text and sets errno:
+  // EINVAL if the file of this name is not a link.
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
   // Makes `name` a file with this text; if `durably`, also syncs the file and the directory.

@@ -24,7 +24,7 @@ struct Ending {
 // "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
-// Returns the exit status of the upgrader if it ends because its agent has ended in this way: the
+// Returns the exit status of an upgrader that ends because its agent has ended in this way: the
 // agent's own status, 128 + the signal's number, or 125 if the ending is unknown.
 [[nodiscard]] int exit_status_of(const Ending& ending);
 

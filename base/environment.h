@@ -23,7 +23,8 @@ namespace upgrader {
 [[nodiscard]] std::optional<int> passed_sockets(pid_t own_pid);
 
 // The environment for agents. This structure points to texts that other objects own, since copying
-// the texts would take a twentieth of the time of the first agent's start (measured by make size).
+// the texts would take a twentieth of the time that the first agent's start takes (measured by
+// `make size`).
 struct Environment {
   std::vector<const char*> entries;  // texts of the form NAME=value
   // The index of the entry LISTEN_PID, into which each child writes its own pid; absent if there is

@@ -1,5 +1,6 @@
-// Names of errors, as in the member `errno` of the protocol's messages. is_shortage() says whether
-// an error is the fault of the system, and not of the program that was to be started.
+// Names of errors, as in the member `errno` of the protocol's messages, and the function
+// is_shortage(), which says whether an error is the fault of the system, and not of the program
+// that was to be started.
 #pragma once
 
 #include <string>

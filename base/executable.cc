@@ -168,8 +168,8 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 // not have this call, and filters of system calls may make it fail with EPERM or EACCES. In these
 // cases access() is called instead, which checks for the real user. EACCES may also be the correct
 // result of faccessat2(). So after EACCES, access() is called only if real and effective user are
-// the same, that is, unless the upgrader is set-user-ID. If the result is wrong, the exec fails
-// later.
+// the same, which they are not if the upgrader is set-user-ID. If the result is wrong, the exec
+// fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

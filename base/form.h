@@ -1,5 +1,5 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
-// {} has been replaced by the next value. A form with more or fewer places than values does not
+// {} has been replaced by the next value. A text with more or fewer {} than values does not
 // compile. A value is a text of any kind, a whole number, or an object of a type that has a
 // function in_words().
 //
@@ -83,9 +83,9 @@ struct Written {
   char bytes[size]{};
 };
 
-// Called at compile time if a form has fewer places than values. Since this function is not
-// constexpr, the compilation fails at that call, and the compiler's message shows the function's
-// name.
+// Called at compile time if more values are given than the text has {} (places for values). Since
+// this function is not constexpr, the compilation fails at that call, and the compiler's message
+// shows the function's name.
 void a_value_has_no_place();
 
 // Converts the text `written` to a form at compile time: each {} becomes the byte for the kind of

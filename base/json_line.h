@@ -20,12 +20,14 @@ class JsonLine {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
 
-  // An element of the list: a value, or the name of a member. An array is followed by its elements.
-  // An object is followed by its members, each as its name and then its value.
+  // An element of the flat list into which a line is parsed: a value, or the name of a member. An
+  // array is followed by its elements. An object is followed by its members, each as its name and
+  // then its value.
   struct Node {
     std::uint32_t begin = 0;  // the offset of the text or number in `bytes_`
-    std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,
-                              // for an array or object the number of nodes in it
+    // the length of a text or number, 1 for the boolean true, or the number of nodes in an array or
+    // object
+    std::uint32_t size = 0;
     Kind kind = Kind::null;
   };
 
@@ -37,13 +39,13 @@ class JsonLine {
   // into U+0000, which the protocol does not allow, either.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
-  // The index of the node of the line's object.
+  // The index of the node for the whole line, which is one object.
   static constexpr std::size_t root = 0;
 
   [[nodiscard]] const Node& node(std::size_t index) const { return nodes_[index]; }
 
-  // Returns the index of the node that follows this one. If this node is an array or an object,
-  // skips its elements or members.
+  // Returns the index of the node that follows the node `index`. If the node `index` is an array or
+  // an object, skips its elements or members.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
   // Returns the value of a text, without escapes, or of an integer of at most 18 digits, with its

@@ -34,8 +34,8 @@ class Lock {
   [[nodiscard]] int try_lock();
 
   // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Finding
-  // out the start time takes a twelfth of the time in which an agent is started, so this is called
-  // only after the first agent has been started.
+  // out the start time takes a twelfth of the time that the start of an agent takes, so this is
+  // called only after the first agent has been started.
   void write_holder();
 
   // Returns an errno value of try_lock() as a text for people.

@@ -17,14 +17,14 @@
 namespace upgrader {
 namespace {
 
-// A terminal that poll() reports as writable accepts at least this many bytes. One write() to a
-// terminal ends at the next newline, even if it was given more bytes.
+// A terminal that poll() reports as writable accepts at least this many bytes without a newline, or
+// one newline. So a newline is written alone.
 constexpr std::size_t terminal_bytes = 128;
 
 // Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other
-// processes share; Linux has RWF_NOWAIT from 6.4 on, except for named pipes. If that fails, writes
-// the bytes to a second pipe, which only this process has, and moves them from there to
-// `descriptor` with splice(), which can be told not to block.
+// processes share. Linux 6.4 and later support RWF_NOWAIT for pipes, but not for named pipes. If
+// RWF_NOWAIT is not supported, writes the bytes to a second pipe, which only this process has, and
+// moves them from there to `descriptor` with splice(), which can be told not to block.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

@@ -66,9 +66,10 @@ struct Pipes {
 // async-signal-safe calls are allowed, and a variable that the child changes stays changed in the
 // upgrader
 
-// Gives all signals their default disposition, by a direct system call. The C library refuses to
-// change two signals that it reserves for itself. These two are ignored as well if the process that
-// started the upgrader ignored them. SIGKILL and SIGSTOP cannot be changed.
+// Gives all signals their default disposition; SIGKILL and SIGSTOP cannot be changed. Uses the
+// system call directly, since the C library refuses to change two signals that it reserves for
+// itself. The child has inherited these two as ignored if the process that started the upgrader
+// ignored them.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL
@@ -104,7 +105,7 @@ int execute(const Program& program, const Vectors& vectors) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
     // If the path has been changed meanwhile, the error may be about a file that is not the checked
-    // one. Then execute the checked file by its descriptor.
+    // one. Then do not return, but execute the checked file by its descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -163,9 +164,9 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
   // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
-  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the time of
-  // a start (measured with musl, up to the agent's main). The upgrader sleeps until the child's
-  // exec. No signal handler can run in the child, since the upgrader has none.
+  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the whole
+  // time that a start takes, up to the agent's main (measured with musl). The upgrader sleeps until
+  // the child's exec. No signal handler can run in the child, since the upgrader has none.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
@@ -222,8 +223,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // A pid has few digits, so its std::string needs no memory from the heap, which the child must
-  // not allocate. The copied NUL ends the text, even if a longer number was there before.
+  // The child must not allocate memory. This std::string allocates none, since a pid has few
+  // digits. The copied NUL ends the text, even if a longer number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

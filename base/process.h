@@ -95,8 +95,8 @@ struct StartFailed {
                                                                const ChildSetting& setting);
 
 // Reaps a child that has ended, and returns how it ended. Returns nothing if the child still runs.
-// Once a child has been reaped, the kernel may give its pid to a new process. Never blocks. For a
-// child that the kernel does not know, returns an unknown ending.
+// For a child that the kernel does not know, returns an unknown ending. Never blocks. After a child
+// has been reaped, its pid must not be used any more: the kernel may give it to a new process.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
 // Returns the pid of a child that has ended and has not been reaped, without reaping it. Perhaps
