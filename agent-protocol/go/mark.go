@@ -22,7 +22,8 @@ const unknownStart = "0"
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)
-	// The program's name, in parentheses, may contain blanks, so fields are counted after it.
+	// The second field is the program's name in parentheses, which may contain blanks. So fields are
+	// counted after the name.
 	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
 	if len(fields) <= 22-3 {
 		return unknownStart

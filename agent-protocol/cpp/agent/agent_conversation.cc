@@ -44,7 +44,8 @@ std::string start_of_process() {
   const Descriptor file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
   const ssize_t count = ::read(file.number(), bytes.data(), bytes.size());
   std::string_view rest(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  // The program's name, in parentheses, may contain blanks, so fields are counted after it.
+  // The second field is the program's name in parentheses, which may contain blanks. So fields are
+  // counted after the name.
   rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
   for (int field = first_field_behind_name; field <= start_field; ++field) {
     rest.remove_prefix(rest.find(' ') + 1);
@@ -132,9 +133,9 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // While no bytes wait to be written, epoll is asked for no event of the output pipe (the 0
-  // below). It then still reports an error of that pipe, which means that the upgrader has closed
-  // its end.
+  // While no bytes wait to be written, the output pipe is watched without any events (the 0 below).
+  // epoll reports an error of that pipe nevertheless, which means that the upgrader has closed its
+  // end.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
@@ -155,8 +156,8 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // If the program says `stopped` and has seen no `stop`, there may be a `stop` in the pipe that
-  // has not been read. Read that `stop` now, so that `stopped` counts as the answer to it.
+  // If the program says `stopped` before it has seen a `stop`, a `stop` may wait unread in the
+  // pipe. Read that `stop` now, so that `stopped` counts as the answer to it.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

@@ -43,8 +43,9 @@ class Conversation {
 
   // Returns the next event. Never waits. Ends the process if the session orders an exit.
   [[nodiscard]] std::optional<SessionEvent> next();
-  // Returns the next event like next(), but waits for up to `timeout_ms`. Waits without limit if
-  // that is `without_limit`, and not at all if it is another negative number.
+  // Returns the next event like next(), but waits up to `timeout_ms` for it. If `timeout_ms` is
+  // `without_limit`, waits without a limit. If `timeout_ms` is another negative number, does not
+  // wait.
   static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 
@@ -70,8 +71,8 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if no new message or signal arrives.
   [[nodiscard]] bool more() const;
-  // Makes the conversation's descriptor poll readable if next() has something to do now or soon,
-  // and not readable otherwise.
+  // Brings the conversation's descriptor up to date, so that it polls readable if next() has
+  // something to do now or soon, and not otherwise.
   void update_watch();
 
   Session session_;

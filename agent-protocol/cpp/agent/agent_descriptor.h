@@ -36,7 +36,8 @@ class Descriptor {
   [[nodiscard]] bool open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
 
-  // Makes a private copy. If that fails, the object returned has no descriptor, and errno says why.
+  // Makes a private copy of the descriptor `number`. If that fails, the object returned has no
+  // descriptor, and errno says why.
   [[nodiscard]] static Descriptor private_copy_of(int number) {
     return Descriptor(::fcntl(number, F_DUPFD_CLOEXEC, private_descriptor_min));
   }

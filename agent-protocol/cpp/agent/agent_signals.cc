@@ -15,14 +15,16 @@ namespace agent_protocol {
 
 namespace {
 
-// Atomic, because a handler may run on any thread, while the program uses its handle on one thread.
+// Atomic, because a signal handler may run on any thread, while the program calls this library on
+// one thread.
 std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
 // The signal handlers only load and store these atomics, and must not wait for a lock. If these
-// macros are above 0, loads and stores use no lock. They need not be 2: on ARMv5 they are 1,
-// because other atomic operations need help from the kernel there.
+// macros are above 0, loads and stores use no lock. The check does not ask for 2 ("always
+// lock-free"): on ARMv5 the macros are 1, because other atomic operations need help from the kernel
+// there.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {
@@ -85,8 +87,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // The program may have replaced the handlers of this file by handlers of its own, which still
-  // call the replaced ones. From now on the handlers of this file must have no effect.
+  // The program may have set handlers of its own, which still call the handlers of this file. From
+  // now on, the handlers of this file must have no effect.
   term_leaves = false;
   event_number = -1;
 }

@@ -16,7 +16,7 @@ namespace agent_protocol {
 // handler in place.
 class Signals {
  public:
-  // Catches no signal and sets errno if no descriptor is left.
+  // If no descriptor is left, catches no signal, and sets errno.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;

@@ -13,15 +13,15 @@ enum class Hearing {
   full,     // the upgrader takes requests, but its control directory's disk is full
   deaf,     // the upgrader runs, but has no FIFO
   gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
-  // This user may not open the FIFO, and no process that can be seen has the upgrader's pid.
+  // This user may not open the FIFO, and cannot see a process with the upgrader's pid.
   unseen,
   unknown,  // this user may not open the FIFO, and nothing shows that the upgrader has ended
 };
 
-// The facts from which hearing_of() finds out whether the upgrader takes requests. The FIFO must be
-// looked at before status.json is read, which has the upgrader's pid. In this order, FIFO and pid
-// belong to the same upgrader, since a new upgrader renames the old status.json before it makes its
-// own FIFO.
+// The facts from which hearing_of() finds out whether the upgrader takes requests. The caller must
+// look at the FIFO first, and then read the upgrader's pid from status.json. A new upgrader renames
+// the old status.json before it makes its own FIFO. So in this order, the FIFO of a new upgrader is
+// never combined with the pid of an earlier one.
 struct Signs {
   int fifo_error = 0;  // errno of opening the FIFO for writing; 0 if some process reads the FIFO
   // Whether the upgrader's process exists; absent if no pid is known.

@@ -9,8 +9,8 @@
 
 namespace upgraderctl {
 
-// The terms of an upgrade, with the names and values of a request's JSON. If a term is absent, the
-// upgrader uses its own default.
+// The terms of an upgrade. Their names and values are those in the JSON of a request. If a term is
+// absent, the upgrader uses its own default.
 struct Terms {
   std::optional<std::string> mode;
   std::optional<std::string> gate;

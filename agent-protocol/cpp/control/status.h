@@ -120,8 +120,7 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// The most answered requests that status.json lists. It also lists at most this many ended
-// upgrades.
+// The largest number of answered requests that status.json lists, and also of ended upgrades.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {

@@ -16,9 +16,8 @@ namespace upgraderctl {
 namespace {
 
 // A cereal archive that reads as much as it can of one line of JSON. The writer of the file may be
-// newer or older than this program, so nothing is ever refused: if a member is absent, occurs
-// twice, or has a type that differs from the type of its destination, the destination is left
-// unchanged.
+// newer or older than this program, so nothing is ever refused. If a member is absent, occurs
+// twice, or has another type than its destination, the destination is left unchanged.
 class LenientArchive : public cereal::InputArchive<LenientArchive> {
  public:
   // The JsonLine must outlive the archive.

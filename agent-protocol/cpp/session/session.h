@@ -95,8 +95,8 @@ class Session {
   // Returns true while the agent is held or has ended. Such an agent may exit at once, since it has
   // no work to give up.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if the upgrader has requested the stop, so that a `stopped` is sent immediately.
-  // Otherwise the `stopped` is kept until the upgrader requests a stop.
+  // Returns true if the upgrader has requested the stop. Then a `stopped` of the program is sent
+  // immediately. Otherwise it is kept until the upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
   [[nodiscard]] std::string describe() const;

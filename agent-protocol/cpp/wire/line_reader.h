@@ -27,7 +27,7 @@ class LineReader {
   explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
   // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
-  // The caller must then call written() with the number of bytes that it has put into the space.
+  // After the caller has put bytes into this space, it must call written() with their number.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 
@@ -39,7 +39,7 @@ class LineReader {
   // next() has returned nullopt.
   [[nodiscard]] std::optional<Line> rest();
 
-  // Returns true if next() may return a line from the bytes that it already has.
+  // Returns true if next() may return a line from the bytes that the reader already has.
   [[nodiscard]] bool pending() const { return searched_ < end_; }
 
  private:

@@ -16,7 +16,8 @@ const startField = 22; // the start time, which stays when the process executes 
 function startOfProcess() {
   try {
     const line = fs.readFileSync('/proc/self/stat', 'latin1');
-    // The program's name, in parentheses, may contain blanks, so fields are counted after it.
+    // The second field is the program's name in parentheses, which may contain blanks. So fields
+    // are counted after the name.
     return line.slice(line.lastIndexOf(')') + 2).split(' ')[startField - 3] ?? unknownStart;
   } catch {
     return unknownStart;

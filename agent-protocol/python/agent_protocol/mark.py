@@ -16,8 +16,8 @@ def _start_of_process() -> str:
     time stays the same when the process executes a new program."""
     try:
         with open("/proc/self/stat", encoding="latin-1") as file:
-            # The program's name, in parentheses, may contain blanks, so fields are counted after
-            # it.
+            # The second field is the program's name in parentheses, which may contain blanks. So
+            # fields are counted after the name.
             return file.read().rpartition(")")[2].split()[22 - 3]
     except (OSError, IndexError):
         return UNKNOWN_START

@@ -131,8 +131,8 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # When the agent is told to stop, the thread that waits for the upgrade withdraws its
-        # request. late() delays this withdrawal until the agent's own thread has refused the
+        # When the agent is told to stop, the thread that has requested the upgrade withdraws its
+        # request. late() delays this withdrawal until the agent's own thread has refused that
         # request.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
