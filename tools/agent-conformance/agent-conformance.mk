@@ -43,9 +43,9 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
 sanitized_programs += $(conformance) $(conformance_double)
 
 # `make check-agents` runs agent-conformance on real agents in every language. Other makefiles add
-# their tests to check_agents_tests. They add the names of the Debian packages that these tests need
-# to check_agents_packages. tests/need-packages makes sure that these packages are installed, then
-# tests/run runs the tests. The results are written as a table into the manual page that the
+# their tests to check_agents_tests. They add to check_agents_packages the names of the Debian
+# packages that these tests need. tests/need-packages makes sure that these packages are installed,
+# then tests/run runs the tests. The results are written as a table into the manual page that the
 # variable TABLE names.
 check_agents_tests += tests/together/conformance/right_agents \
   tests/together/conformance/wrong_agents
@@ -59,8 +59,8 @@ check-agents:
 	@TABLE=man/agentify.1 AGENTS=ALL tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
-# Runs agent-conformance ten times on each agent that is known to obey the protocol, so no check may
-# find a fault. The machine is loaded meanwhile: for each processor, four processes compute all the
-# time.
+# Runs agent-conformance ten times on each agent that is known to obey the protocol, while the
+# machine is loaded: for each processor, four processes compute all the time. The test fails if a
+# check finds a fault.
 check-agents-loaded: $(conformance) $(protocol_library)
 	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/right_agents ALL

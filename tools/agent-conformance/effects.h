@@ -1,6 +1,6 @@
-// The effects of an agent outside of its own process: sockets and files. Functions of this file
-// find these effects in the output of strace, and make the script of the check on the effects of a
-// held agent. An agent is held from its start until the upgrader activates it.
+// The effects of an agent outside of its own process: sockets and files. The functions of this file
+// find these effects in the output of strace. They also make the script of the check that a held
+// agent has no forbidden effects. An agent is held from its start until the upgrader activates it.
 #pragma once
 
 #include <string>

@@ -37,7 +37,8 @@ class Object {
 // ---- the messages of an upgrader
 
 inline constexpr std::string_view upgrade_id = "u1";
-// the id of the fallback to the previous version that an upgrader makes at its own start
+// If the first agent fails when an upgrader starts, the upgrader may start the previous version as
+// a fallback. Messages about this fallback have this id.
 inline constexpr std::string_view boot_id = "boot";
 
 [[nodiscard]] std::string welcome_first();

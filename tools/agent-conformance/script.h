@@ -24,7 +24,8 @@ using Time = std::chrono::microseconds;  // the time since the beginning of the 
 // The times that options can set. All except `watch` are time limits for the agent. Their defaults
 // are long, so that an agent on a loaded machine meets them.
 struct Terms {
-  // the longest time until the agent says `ready`, from its start or from the `welcome`
+  // the longest time from the agent's start to its `hello`, from its `hello` to its `ready`, and
+  // for it to read what was sent to it
   Duration start_timeout{std::chrono::seconds{30}};
   Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
   // the longest time until the agent exits, counted from its `stopped`, from a signal, or from the
@@ -38,9 +39,9 @@ struct Terms {
 // so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
-  // True for a fallback that the upgrader starts at its own start, because the version that should
-  // have run first has failed. Unlike any other fallback, it is on trial when it is active. The
-  // message `committed` to it has the id `boot`.
+  // True for a fallback that the upgrader starts at its own start, because the first agent has
+  // failed. Unlike any other fallback, it is on trial when it is active. The message `committed` to
+  // it has the id `boot`.
   bool is_boot_fallback = false;
   int generation = 0;
 
@@ -76,8 +77,8 @@ struct Life {
     return told_activate && (role == "candidate" || is_boot_fallback);
   }
 
-  // Returns true if the agent may exit now, because the agent has sent `stopped`, its input was
-  // closed, or it was sent SIGTERM.
+  // Returns true if the agent may exit now: it has sent `stopped`, its input was closed, or it was
+  // sent SIGTERM.
   [[nodiscard]] bool may_exit() const { return said_stopped || hung_up || signalled; }
 };
 

@@ -1,4 +1,4 @@
-// The complete conversation between a check and its agents, with times, for people.
+// The conversation between a check and its agents, with times, for people.
 #pragma once
 
 #include <cstdint>

@@ -59,9 +59,9 @@ $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/togeth
 # present, desired, running and failed releases. Without compiler optimization, this would take half
 # a minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
-# All tests of agent-releases named *_test.cc are linked into one program, the wing. One of these
-# tests, replay_test, passes the inputs of the fuzzer's corpus to the tested code, but needs no
-# fuzzer.
+# All tests of agent-releases named *_test.cc are linked into one program, which is called `wing`.
+# One of these tests, replay_test, runs without a fuzzer: it passes the inputs of the fuzzer's
+# corpus, inputs.txt, to the tested code.
 $(call wing,together/releases/wing,$(releases_files))
 $(BUILD)/tests/together/releases/wing: $(call objects,$(releases_walk)) \
     $(call unit,tests/together/releases/wing,$(filter-out $(releases_walk),$(releases_files)) \

@@ -12,8 +12,8 @@ namespace {
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// How many heartbeats agentify sends per `watchdog_ms`, the interval in which the upgrader expects
-// at least one heartbeat.
+// How many heartbeats agentify sends within `watchdog_ms`. If no heartbeat comes for that time, the
+// upgrader regards the agent as silent.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace

@@ -105,9 +105,8 @@ using upgrader::OwnedFd;
 // The most bytes that are read from /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most ancestors of a process that are read. No chain of ancestors is really longer. It can
-// only seem longer if, while it is read, some of its processes exit and new processes get the same
-// pids.
+// The most ancestors of a process that are read. No process has more ancestors. It can only seem to
+// have more if some of its ancestors exit while they are read, and new processes get the same pids.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {

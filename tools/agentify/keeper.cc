@@ -239,8 +239,8 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process, and never to a foreign process that has got the same pid
-// since. If the main process is a child of the keeper, it keeps its pid until the keeper reaps it.
+// Sends a signal to the main process, and never to a foreign process that has got its pid after its
+// exit. If the main process is a child of the keeper, it keeps its pid until the keeper reaps it.
 // If the main process is not a child of the keeper, the signal is sent through a pidfd, on kernels
 // with pidfds.
 void Keeper::send_to_main(int signal) {

@@ -67,7 +67,8 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    // For signals such as SIGKILL, which always have their default action, this call fails.
+    // This call fails for signals such as SIGKILL. That does no harm, because they always have
+    // their default action.
     ::sigaction(number, &by_default, nullptr);
   sigset_t none;
   ::sigemptyset(&none);

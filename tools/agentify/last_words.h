@@ -32,17 +32,16 @@ class LastWords {
 
   // Adds bytes of the output. Must be called by one process only.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If the keeper is adding bytes at this moment, some of
-  // these newer bytes may stand at the beginning of the result, in the place of the oldest bytes.
+  // Returns the last bytes that were added. If the keeper is adding bytes at this moment, the
+  // result may begin with some of these new bytes in place of the oldest bytes.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "" if there is none.
   [[nodiscard]] std::string last_line() const;
 
  private:
-  // Counts the bytes that were added to the ring buffer `bytes_`. At twice last_words_bytes_max the
-  // counter goes back to last_words_bytes_max. The next byte is written at the index that is the
-  // counter modulo last_words_bytes_max, the size of the ring. The ring is full if the counter is
-  // at least last_words_bytes_max.
+  // Counts the bytes that were added to the ring buffer `bytes_`. The next byte is written at the
+  // index `end_ % SIZE`, with SIZE for last_words_bytes_max. The ring is full if the counter is at
+  // least SIZE. At 2 * SIZE, the counter goes back to SIZE, so that it cannot overflow.
   std::atomic<std::uint32_t> end_;
   std::atomic<char> bytes_[last_words_bytes_max];
 };

@@ -247,9 +247,9 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a stranger, which is a process that does not belong to the daemon, has written to the
-// daemon's NOTIFY_SOCKET. Any process can write to this socket as often as it likes. So at most one
-// line a second is logged, with the number of earlier messages that were not logged.
+// Logs that a stranger (a process that does not belong to the daemon) has written to the daemon's
+// NOTIFY_SOCKET. Any process can write to this socket as often as it likes. So at most one line a
+// second is logged, with the number of earlier messages that were not logged.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

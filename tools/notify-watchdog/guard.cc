@@ -49,7 +49,8 @@ Notification parse_notification(std::string_view text) {
 namespace {
 
 // How many times within the device's timeout notify-watchdog feeds the device by itself, during the
-// start and the stop. With several times, a late wake-up does not cause a reset.
+// start and the stop. It feeds the device several times, so that a late wake-up does not cause a
+// reset.
 constexpr int feeds_a_timeout = 4;
 
 // If a signal has killed the program, the exit status is this value plus the number of the signal,

@@ -58,8 +58,8 @@ std::vector<Notification> NotifySocket::take() {
 }
 
 // Sends a datagram on to init and returns it as a notification. Ignores a datagram that is too
-// long, or whose sender is neither the child nor a process of root or of this user. In that case
-// returns nothing.
+// long, or whose sender is neither the child nor a process of root or of this user. For a datagram
+// that is ignored, returns nothing.
 std::optional<Notification> NotifySocket::judge(Datagram datagram) {
   const ucred& sender = datagram.sender;
   if (!counts(sender.pid, sender.uid)) {

@@ -38,8 +38,8 @@ struct Entry {
   std::string wish;        // the identifier of the file `desired` that led to the upgrade, or ""
 };
 
-// How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade or,
-// if that agent has exited, to the agent that takes its place (the fallback).
+// How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade. If
+// that agent has exited, the upgrader sends them to the fallback, which takes its place.
 struct Failure {
   std::string id;
   std::string stage;  // the stage in the message `upgrade_failed`
@@ -87,7 +87,7 @@ struct Failure {
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 
-// Returns a new entry that records the failure of the upgrade whose attempt `tried` has recorded.
+// Returns a new entry that records that the upgrade in the entry `tried` has failed.
 [[nodiscard]] Entry failure_of(const Entry& tried, const Failure& failure, Moment when);
 
 // Returns the newest entry about the upgrade `id`, or null if the ledger has no entry about it.

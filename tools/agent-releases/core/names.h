@@ -48,8 +48,8 @@ inline constexpr std::size_t component_bytes_max = 255;
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
 // Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this
-// lock while it makes the release NAME-v1.2.3. No release of NAME has a name of this form, because
-// the name of each one begins with `NAME-v`.
+// lock while it makes the release NAME-v1.2.3. The lock file never has the name of a release's own
+// file, because those names begin with `NAME-v`.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
 // Returns the file or directory name of a release, such as `NAME-v1.2.3`.

@@ -202,9 +202,9 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. If the release exists, this function only adds a
-// manifest or a signature that is missing. In that case, this function also removes all files in
-// .staging that crashes have left there, including partial downloads.
+// Adds the release, unless it exists already. If the release exists, adds its manifest or its
+// signature if one is missing, and then removes all files that crashes have left in .staging,
+// including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

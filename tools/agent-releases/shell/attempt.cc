@@ -24,10 +24,9 @@ struct Chosen {
 
 // Chooses the release that should replace `running`, and verifies it. Returns nothing if no release
 // should replace `running`. A release that cannot be verified is left out, and the next best
-// release is chosen. The hash of a release without a manifest is known only after the verification.
-// So the ledger is then searched for this hash. If the ledger says that a release with this hash
-// has failed, the release is left out, too. Refuses if no release is left and a release could not
-// be verified.
+// release is chosen. After the verification, the ledger is searched for the release's hash, because
+// the hash of a release without a manifest was not known before. If a release with this hash has
+// failed, it is left out, too. Refuses if no release is left and a release could not be verified.
 Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
                                               const std::optional<Wish>& wish,
                                               const std::vector<Entry>& ledger) {

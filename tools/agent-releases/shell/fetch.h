@@ -16,11 +16,12 @@
 
 namespace agent_releases {
 
-// Returns the file: URL of a path. A `source` that is a URL already is returned unchanged.
+// Returns `source`, if it is a path, as a URL that begins with `file:`. If `source` is a URL
+// already, returns it unchanged.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
 // Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http and
-// https. Accepts a file: URL only if `base` is a file: URL, too.
+// https. Accepts a URL `file:...` only if `base` is such a URL, too.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
@@ -31,7 +32,7 @@ namespace agent_releases {
 // local file, or is refused.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
-// Returns the path in a file: URL, or nothing if the URL is not a file: URL.
+// Returns the path in a URL `file:...`, or nothing if the URL is of a different kind.
 [[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
 class Fetcher {

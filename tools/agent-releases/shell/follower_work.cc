@@ -127,9 +127,9 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Chooses the next release to verify. Leaves out releases that were refused before and whose files
-// have not changed since. When the file `desired` has been written again, releases that were
-// refused before may be chosen again.
+// Chooses the next release to verify. Leaves out a release that was refused before, unless its
+// files have changed since, or the file `desired` has been written again since: look() then forgets
+// all refusals.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {

@@ -53,8 +53,8 @@ Outcome compare_entry(const Directory& directory, const std::string& name, const
   return std::monostate{};
 }
 
-// Compares the directory with `entries`. Removes each entry that exists on disk from `entries`, so
-// that afterwards `entries` has only the entries that are missing on disk.
+// Compares the directory with `entries`. Removes from `entries` each entry that exists on disk, so
+// that only the entries that are missing on disk are left.
 Outcome compare_below(const Directory& directory, const std::string& before, Entries& entries) {
   const auto names = directory.names();
   if (!names) return names.refusal();

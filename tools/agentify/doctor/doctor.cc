@@ -36,8 +36,8 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 constexpr Duration watch_interval{20};
-// A daemon may take this time, plus the time that it took to become ready in the first run, to
-// accept a connection on a socket that was passed to it.
+// How long a daemon may take to accept a connection on a socket that was passed to it, in addition
+// to the time that it took to become ready in the first run.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
@@ -169,7 +169,7 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the known command that checks the configuration of daemons with this name, if the command
+// Returns the command of `known` that checks the daemon's configuration, if there is one and it
 // succeeds with this daemon. Otherwise returns "".
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";

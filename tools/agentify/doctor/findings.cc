@@ -131,9 +131,9 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A daemon that neither listens nor sends READY=1 is watched for the time that the start of its
-// process took, multiplied by this factor, but at least for silent_time_min. The start of a process
-// takes some 50 ms on an idle machine.
+// A daemon that neither listens nor sends READY=1 is watched this many times as long as the start
+// of its process took, but at least for silent_time_min. On an idle machine, the start takes some
+// 50 ms.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 

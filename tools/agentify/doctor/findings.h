@@ -49,11 +49,11 @@ struct Findings {
   bool forks = false;     // the main process ended, and another process replaced it
   bool notifies = false;  // true if the daemon has said READY=1
   std::vector<Listener> listeners;
-  // the time from the daemon's start to the last new listener or READY=1
+  // the time from the start of the daemon's upgrader to the last new listener or READY=1
   upgrader::Duration ready_after{};
   SignalledEnd end;
   // True if the daemon can use listening sockets that init passes to it. Absent if this could not
-  // be tried, because the daemon has no tcp port.
+  // be tried, for example because the daemon has no tcp port.
   std::optional<bool> takes_sockets;
   std::string check;  // a check command that succeeded with this daemon
 };

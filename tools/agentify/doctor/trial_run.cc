@@ -29,8 +29,8 @@ constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
 // The most bytes that are kept of one line that agentify or the upgrader has written.
 constexpr std::size_t kept_line_bytes = 1'024;
 
-// Returns the lines in the text that agentify and the upgrader have written. Searches the text for
-// "agentify: " and "upgrader: " instead of cutting it into lines, because a daemon may write
+// Returns those lines of the text that agentify and the upgrader have written. Searches the text
+// for "agentify: " and "upgrader: " instead of cutting it into lines, because a daemon may write
 // millions of lines.
 std::string told_in(std::string_view text) {
   std::string told;

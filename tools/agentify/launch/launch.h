@@ -58,9 +58,9 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
 // ---- the upgrader
 
-// Returns `launch` with a name: the value of --name, or else `name_of_releases`, or else the base
-// name of the directory of releases or of the daemon. Returns an error if no directory can have
-// this name.
+// Returns `launch` with a name: the value of --name, or else `name_of_releases`. If both are empty,
+// the name is the base name of the directory of releases or, without such a directory, of the
+// daemon. Returns an error if no directory can have this name.
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);
 
@@ -72,8 +72,8 @@ struct Places {
   std::string directory;  // for control files, lock and last words; may be empty
 };
 
-// Returns true if the upgrader needs a directory for its control files or its lock, because the
-// upgrader's options do not name both a control directory and a lock.
+// Returns true if the upgrader needs a directory for its control files or its lock. It needs none
+// if its options name both a control directory and a lock.
 [[nodiscard]] bool needs_directory(const Launch& launch);
 
 // Returns the upgrader's command line. Adds default values for options that the upgrader needs for

@@ -13,7 +13,7 @@ std::string limit_or(long seconds, const std::string& none) {
 
 // Returns true if the service needs a watchdog of init. With --health, agentify sends no heartbeats
 // while the daemon is sick, and only a watchdog notices missing heartbeats. With
-// --health-action=exit no watchdog is needed, because agentify exits.
+// --health-action=exit no watchdog is needed, because agentify exits when the daemon is sick.
 bool wants_watchdog(const Unit& unit) {
   bool health = false;
   for (const std::string& option : unit.launch.adapter) {

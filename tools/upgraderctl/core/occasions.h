@@ -25,8 +25,8 @@ namespace upgraderctl {
 enum class Occasion { good, commit, fallback };
 
 // An occasion is an event, such as a commit, for which the command must run. At most this many
-// occasions wait for their command. If one more comes, the oldest is dropped, but not the occasion
-// for which the command is running or will be run again.
+// occasions wait for their command. If one more comes, the oldest is dropped. But if the command
+// for the oldest is running or will be run again, the second oldest is dropped.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause before a command that has failed is run again.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};

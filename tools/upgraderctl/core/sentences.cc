@@ -185,7 +185,8 @@ namespace {
 
 constexpr std::size_t bar_columns = 20;
 
-// Returns a time in seconds with three decimals, aligned to the right in its column.
+// Returns the time from `begun` to `when` as text such as "+1.250s", aligned to the right in its
+// column. If one of the two is unknown, the column stays blank.
 std::string since(const std::optional<Moment>& begun, const std::optional<Moment>& when) {
   constexpr std::size_t column = 9;
   if (!begun || !when) return std::string(column, ' ');

@@ -35,8 +35,8 @@ class Terminal {
   // Keeps the lines that were last written by paint(), and moves the cursor below them.
   void leave();
 
-  // Returns true if a write to standard output has failed, because the reader has closed the pipe
-  // or the disk is full.
+  // Returns true if a write to standard output has failed, for example because the reader has
+  // closed the pipe or the disk is full.
   [[nodiscard]] bool is_broken() const { return error_number_ != 0; }
   [[nodiscard]] int error_number() const { return error_number_; }
 
