@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The pause before a failed write of the ledger is repeated. Such a write fails, for example, if
-// the disk is full.
+// The pause before the ledger file is written again after a failed write. A write fails, for
+// example, if the disk is full.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -42,8 +42,8 @@ void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::
   running_ = running;
   last_command_ = ledger.begun.id;
   // Find out whether the last upgrade was for a desired version. That is so if the record `upgrade`
-  // has the id of such an upgrade, and if the ledger does not show that an upgrade by a command is
-  // under way.
+  // is about an upgrade for a desired version, and if the ledger does not show that an upgrade by a
+  // command is under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -125,7 +125,7 @@ void Component::save_until_done(const NodeLedger& ledger) {
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
   // This function may be called while take() still performs the actions that follow from an event.
   // The next event, Saved, must wait until all these actions are done. So a timer without delay
-  // passes it to take().
+  // passes Saved to take().
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -169,8 +169,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Sends the upgrader a request to upgrade. The request contains the path of the executable. This
-// path is looked up on disk, since an earlier process of fleet-agent may have fetched the release.
+// Sends the upgrader a request to upgrade. Looks up the path of the executable on disk: if an
+// earlier process of fleet-agent has fetched the release, this process does not know the path.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;

@@ -37,8 +37,8 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;        // the copy of all records below the node's key
   KeptRecords& records;  // the records that this process writes while it is active
-  // The revision of the node's record `active`, if that record names this process, or else 0. That
-  // record names the one process of fleet-agent on the node that may act.
+  // The node's record `active` names the one process of fleet-agent on the node that may act. If it
+  // names this process, this is the revision of that record. Otherwise this is 0.
   Revision active = 0;
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
@@ -109,8 +109,8 @@ class Component {
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // Reads the ledger that an earlier process of fleet-agent has left on disk. Must be called only
-  // after that process has ended.
+  // Reads the ledger, the file in which an earlier process of fleet-agent has recorded the commands
+  // that it has begun. Must be called only after that process has ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
   // Makes this object obey commands from now on. If an earlier process has begun an upgrade,
   // `restarted` says how far that upgrade has come or how it has ended. `running` is the version
@@ -218,9 +218,11 @@ class Component {
   std::string asked_;   // the id of the last requested upgrade to a desired version
   std::string before_;  // the version that ran before the upgrade of the last command
   // The id of the last upgrade for which the new version was made the desired version of the
-  // directory of releases. Empty after that upgrade has failed.
+  // directory of releases. If that upgrade fails, the old version is made the desired version
+  // again, and this id is cleared.
   std::string desired_;
-  // The id of the command that was read last, and the revision of its record.
+  // The id of the command that was read last, and the revision of its record. A command is passed
+  // to the NodeCommander only if one of the two has changed.
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The pause before another try to send a request to cancel an upgrade, if the request could not be
-// sent; and the maximum number of tries.
+// If a request to cancel an upgrade cannot be sent, it is tried again after this pause, until
+// `cancels_max` tries have failed.
 constexpr std::chrono::milliseconds cancel_again{1'000};
 constexpr int cancels_max = 30;
 

@@ -57,6 +57,7 @@ class FailureWatch {
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
   // The last lines of the daemon's output that agentify had already saved when this upgrade began.
+  // They are not about this upgrade.
   std::optional<upgraderctl::LastWords> words_before_;
   std::string from_;  // the old and the new version; empty if an earlier process began the upgrade
   std::string to_;

@@ -45,8 +45,8 @@ Fetcher::Result refused(const std::string& why) {
 }
 
 // Returns an error if the ordered version is older than the running version and the order does not
-// allow this. Otherwise returns an empty string. If the running version is not a release's version,
-// the two cannot be compared, and any ordered version is accepted.
+// allow this. Otherwise returns an empty string. If the running version does not have the form of a
+// release's version, the two versions cannot be compared, and any ordered version is accepted.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";

@@ -32,8 +32,8 @@ class Fetcher {
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
     // How long to wait while another process writes to the directory. An operator's command may
-    // write for minutes. But the wait occupies a thread of libuv's pool, which the other components
-    // need, so the limit is only 10 s.
+    // write for minutes. But the limit is only 10 s, since the wait occupies a thread of libuv's
+    // pool, which the other components need.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
@@ -53,9 +53,9 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Abandons all work, since this process ends: no `then` is called any more. A running download is
-  // aborted within seconds; the next process of fleet-agent continues it. The destructor does the
-  // same.
+  // Abandons all work, since this process ends: no callback `then` is called any more. A running
+  // download is aborted within seconds; the next process of fleet-agent continues it. The
+  // destructor does the same.
   void leave() { alive_.reset(); }
 
   // Fetches a release, and calls `then` when the fetch has ended. Several fetches may run at the
@@ -80,7 +80,8 @@ class Fetcher {
 
   uv_loop_t& loop_;
   Settings settings_;
-  // Reset when this object is destroyed. Results of worker threads that end later are then dropped.
+  // The work in each worker thread holds a weak pointer to `alive_`, which expires after leave() or
+  // when this object is destroyed. The result of such work is then dropped.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

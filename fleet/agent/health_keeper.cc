@@ -65,7 +65,7 @@ void HealthKeeper::measure() {
   ask_next();
 }
 
-// Asks the next source. If all sources have answered, passes their answers to the class
+// Asks the next source of measures. If all sources have answered, passes their answers to the class
 // HealthWatch.
 void HealthKeeper::ask_next() {
   if (waiting_.empty()) {

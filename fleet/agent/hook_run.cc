@@ -16,8 +16,8 @@
 namespace fleet {
 namespace {
 
-// At least this many bytes from the end of a program's output are kept. A record in the store
-// contains only the last line of the output.
+// At least this many bytes from the end of a program's output are kept. That is enough, since a
+// record in the store contains only the last line of the output.
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 

@@ -61,8 +61,8 @@ Easy easy_for(const std::string& url) {
   return easy;
 }
 
-// Returns the first of the server's certificates whose public key has this digest, which is the
-// authority's certificate. Returns an empty string if there is none.
+// Returns the authority's certificate, that is, the first of the server's certificates whose public
+// key has this digest. Returns an empty string if there is none.
 std::string certificate_with(CURL* easy, const std::string& digest) {
   curl_certinfo* found = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr) return "";

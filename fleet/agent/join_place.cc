@@ -112,9 +112,9 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-// Returns whether somebody else has given this machine public keys for releases. That is so if the
-// machine has a key that is not in this answer. A key that is in this answer does not count, since
-// an earlier `fleet-agent join`, which was killed, may have written it.
+// Returns whether the machine already has a public key for releases that is not in this answer. A
+// key that is in this answer does not count, since an earlier `fleet-agent join`, which was killed,
+// may have written it.
 bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);

@@ -129,8 +129,8 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
 
 // Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
 // compares this node with other nodes. This record need not report a crash or a hang of
-// fleet-agent. Controllers notice a crash or a hang by the record `instance`, which then loses its
-// lease and disappears.
+// fleet-agent, since controllers notice both by the record `instance`, which then loses its lease
+// and disappears.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -226,10 +226,10 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // Send the upgrader `healthy`, which commits the upgrade. Do not send it yet if this is the trial
-  // of an upgrade that a rollout has begun: the rollout must confirm the new version first. An
-  // upgrade to a desired version is not in the ledger. The ledger then shows an earlier upgrade,
-  // which has ended, so `healthy` is sent.
+  // Send the upgrader `healthy`, which commits the upgrade. But do not send it yet if this is the
+  // trial of an upgrade that a rollout has begun: the rollout must confirm the new version first.
+  // If this is the trial of an upgrade to a desired version, the ledger shows only an earlier
+  // upgrade, which has ended, so `healthy` is sent.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();

@@ -145,9 +145,9 @@ class NodeAgent {
   std::string committed_;  // the id of the upgrade to this version, after it was committed
   std::string degraded_;   // why this node begins nothing now, for its record
   std::string doubt_;      // why this node must not begin an upgrade; empty if it may
-  // The timer for records `instance` that seem to be left from before the last boot. When the timer
-  // ends, the leases of such records must have run out. A record that still exists then belongs to
-  // a second machine.
+  // Started when a record `instance` seems to be left from before the last boot. When this timer
+  // ends, the lease of such a record must have run out. If the record still exists at that time, it
+  // belongs to a second machine.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

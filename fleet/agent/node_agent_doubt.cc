@@ -56,8 +56,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Records `why`, the reason why this node must begin no new work now. If `why` is empty, the node
-// may act again. `degraded` is the text about this for the record `instance`.
+// Records `why`, the reason why this node must begin no new work now, and `degraded`, the reason
+// that the record `instance` shows. If `why` is empty, the node may act again.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;

@@ -26,7 +26,8 @@ struct AgentOptions {
     std::string control;   // the upgrader's control directory
     std::string releases;  // the directory of the component's releases
   };
-  // A source of one component's measures. The component `agent` is fleet-agent itself.
+  // A source of one component's measures, such as a number of errors. The component `agent` is
+  // fleet-agent itself.
   struct Measures {
     std::string component;
     std::string source;  // the option's value, which parse_measure_source() parses

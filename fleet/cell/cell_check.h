@@ -68,7 +68,8 @@ struct CellFindings {
   // Nodes that should have got a new certificate by now: see is_late() in cell_findings.cc.
   std::vector<std::string> late = {};
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
-  // The time of the newest event in the cell's history.
+  // The time of the newest event in the cell's history. If this time is in the future, a clock is
+  // wrong.
   UnixSeconds newest = 0;
   std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
   // The requests of machines that wait for a person's approval, by the fingerprint of the machine's

@@ -70,9 +70,9 @@ CellFindings findings_in(const Reading& records, UnixSeconds now) {
   for (const KeyValue& record : records.found)
     look_at(record, now, found);
   // A machine that is already approved waits only for the signer, so it is not listed among the
-  // machines that wait for a person. A node that does not report may be gone for good, so its
-  // certificate is not listed as late.
+  // machines that wait for a person.
   std::erase_if(found.joins, [&](const auto& one) { return found.approvals.contains(one.first); });
+  // A node that does not report may be gone for good, so its certificate is not listed as late.
   std::erase_if(found.late, [&](const auto& node) { return !found.reporting.contains(node); });
   return found;
 }

@@ -63,9 +63,9 @@ std::string why_no_files(const CellTerms& terms) {
 }
 
 // Returns the name of the file, without the ending `.pem`, of an existing certificate that this
-// authority has signed. Returns an empty string if there is no such certificate. If there is one,
-// this authority must not be replaced by a new one, since nobody would accept the certificate any
-// more.
+// authority has signed. Returns an empty string if there is no such certificate. If such a
+// certificate exists, no new authority may replace this authority, since nobody would accept the
+// certificate any more.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

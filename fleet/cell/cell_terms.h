@@ -46,8 +46,9 @@ struct CellTerms {
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  // The authority that signs this certificate, as the name FILE of the authority's own certificate.
-  // Empty if the certificate is signed with its own key, as an authority's certificate is.
+  // The authority that signs this certificate: the name of the authority's own certificate file,
+  // without the ending `.pem`. Empty if the certificate is signed with its own key, as an
+  // authority's certificate is.
   std::string authority = {};
   // The addresses of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};
@@ -79,7 +80,7 @@ struct CertificatePlan {
 };
 // Decides which certificates to make. An existing certificate is never replaced. If the files of an
 // authority are missing, but a certificate exists that this authority has signed, refuses to make a
-// new authority: with it, nobody would accept the existing certificate any more.
+// new authority, since nobody would accept the existing certificate any more.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);

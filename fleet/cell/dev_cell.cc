@@ -55,7 +55,8 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// Returns the trial cell's first controller. It serves HTTPS, like every controller of a real cell.
+// Returns the first of the trial cell's two controllers. It serves HTTPS, like every controller of
+// a real cell. The second one serves HTTP.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";

@@ -39,9 +39,9 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns those facts about a new certificate that are kept in a record of the cell. The member
-// `issued` is the time of signing. A certificate is valid from one day before its signing. So the
-// time of signing is computed as the beginning of the validity plus one day.
+// Returns those facts about a new certificate that are kept in a record of the cell. A certificate
+// is valid from one day before its signing. So the member `issued`, the time of signing, is
+// computed as the beginning of the validity plus one day.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,

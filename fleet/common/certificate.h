@@ -44,7 +44,7 @@ struct Signed {
 [[nodiscard]] Signed sign(const Signing& signing);
 
 // The result of proof_of_key(), which checks whether a request was made with the key of
-// `certificate`, and whether the authority has signed `certificate` for this name.
+// `certificate`, and whether the authority has signed `certificate` for the name `name`.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
   std::string error = {};   // why the request or certificate is refused; empty if both are good

@@ -23,8 +23,8 @@ class Presence {
       std::function<void(const std::string& why)> denied = [](const std::string&) {});
 
   // Writes the record as soon as this process has a lease, and again with a new lease whenever the
-  // old lease is lost. The same transaction also writes the records `lasting`, which have no lease
-  // and so remain in the store when the process exits.
+  // old lease is lost. Each time, the same transaction also writes the records `lasting`. They have
+  // no lease, so they remain in the store when the process exits.
   void show(std::string value, std::vector<Put> lasting = {});
   // Ends the lease, so that the store erases the record.
   void end();

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Returns the program name that each manifest of a release of this component must contain.
+// Returns the program name that the manifest of each release of this component must contain.
 std::string_view name_for(std::string_view component) {
   return component == "agent" ? "fleet-agent" : component;
 }

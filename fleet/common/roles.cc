@@ -40,8 +40,9 @@ Permissions of_operator() {
 // users with all permissions.
 //
 // Earlier versions of this project let controllers write all records. A cell that was set up by
-// such a version must lose that permission. So the permission to read all records is granted last:
-// in etcd, it replaces an earlier permission for the same range of keys.
+// such a version must lose that permission. The permission to read all records has the same range
+// of keys, so etcd replaces the old permission with it. It is granted after the permissions to
+// write, so that a running controller can always write its records.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

@@ -152,7 +152,7 @@ void Controller::forget_ended() {
 }
 
 // Ends the driver of the desired versions if the list of components with a desired version has
-// changed. Later, a new driver begins with the new list.
+// changed. Later, this controller or another one starts a new driver with the new list.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);

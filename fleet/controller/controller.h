@@ -64,8 +64,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  // Keeps the record that shows that this process runs, and a local copy of that record. Both
-  // pointers are null if the controller's name cannot be a part of a key.
+  // `presence_` keeps the record that shows that this process runs, and `life_` is a local copy of
+  // that record. Both pointers are null if the controller's name cannot be a part of a key.
   std::unique_ptr<Presence> presence_;
   std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;

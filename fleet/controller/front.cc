@@ -52,8 +52,8 @@ namespace {
 // The time between two checks of the state of the store's members and of this process. Prometheus
 // usually fetches the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for asking one member of the store about its own state. The limit is short, since
-// no other member can answer this question.
+// The time limit for asking one member of the store about its own state. The limit is short: if
+// this member does not answer, no other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {

@@ -22,7 +22,8 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens a store that is used instead of etcd. That store must answer on this object's event loop.
+  // Opens a store that takes the place of etcd in a test. That store must answer on this object's
+  // event loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;

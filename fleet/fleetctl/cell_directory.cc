@@ -29,13 +29,12 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // It is not an error if an authority's key is missing. An administrator may keep that key
-  // elsewhere, since it is needed only to sign new certificates.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // Without the authority's certificate, this function cannot check whether the authority has
-  // signed the certificate `wanted`. So that certificate is not checked then, and only the missing
-  // certificate of the authority is reported.
+  // A certificate is not checked if its own key or the certificate of its authority is missing. In
+  // this case, only the missing file is reported. But an authority's own certificate is checked
+  // even without its key. An administrator may keep that key elsewhere, since it is needed only to
+  // sign new certificates.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),

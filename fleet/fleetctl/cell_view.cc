@@ -33,8 +33,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns a text about the node's first upgrade, in the order of the components, that is under way
-// or has failed. Returns an empty string if all upgrades have succeeded.
+// Looks at the node's upgrades in the order of the components. Returns a text about the first
+// upgrade that is under way or has failed, or an empty string if all upgrades have succeeded.
 std::string news_of(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);

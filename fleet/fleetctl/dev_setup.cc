@@ -40,8 +40,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether all characters of the path are allowed in URLs. Commas and colons are not allowed
-// here, since some options use them as separators.
+// Returns whether the path has only characters that are allowed in URLs, and no commas or colons,
+// which some options use as separators.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

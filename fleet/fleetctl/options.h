@@ -64,7 +64,7 @@ enum class Command {
   approve,
   why,
   cell_check,
-  // The commands from here on need no existing store: see asks_store().
+  // The commands from `dev` on need no existing store: see asks_store().
   dev,
   cell_init,
   cell_start,

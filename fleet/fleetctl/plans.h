@@ -16,9 +16,9 @@ namespace fleetctl {
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view);
 
-// The functions that wait_for_plan() needs. `fleetctl plan run --wait` shows the progress of a plan
-// until the plan has ended. Twice a second, it reads the plan's own record. It does not read the
-// records of the plan's members, since there may be thousands of them.
+// The functions that wait_for_plan() needs. For `fleetctl plan run --wait`, wait_for_plan() shows
+// the progress of a plan until the plan has ended. Twice a second, it reads the plan's own record.
+// It does not read the records of the plan's members, since there may be thousands of them.
 struct PlanWait {
   std::function<fleet::Reply<fleet::Reading>(const fleet::Keys& keys)> read;
   std::function<void()> rest;

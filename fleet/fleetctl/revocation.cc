@@ -62,8 +62,9 @@ std::optional<std::uint64_t> working_member(Asker& asker, const std::string& end
 }
 
 // Prints the name of each member of the store that this command has not restarted, since no
-// --endpoint names it. Returns exit_failed if there is such a member. Leaves out members that have
-// never been started, since they have no connections.
+// --endpoint names it. A revoked client may still be connected to such a member. Returns
+// exit_failed if there is such a member. Leaves out members that have never been started, since no
+// client is connected to them.
 int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   const auto reply = asker.members();
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -213,7 +214,7 @@ int forget_controller(const Options& options, Asker& asker) {
 }  // namespace
 
 // Erases the records of a node. If the node runs again later, it writes new records, unless it is
-// revoked. Refuses if the node still reports, unless it is revoked. A revoked node may still report
+// revoked. Refuses if the node still reports and is not revoked. A revoked node may still report
 // until its connections to the store are closed, but the store refuses its writes.
 int forget(const Options& options, Asker& asker) {
   if (options.is_controller) return forget_controller(options, asker);

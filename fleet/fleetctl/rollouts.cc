@@ -186,7 +186,8 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Drop the records of other rollouts whose names only begin with this rollout's name.
+  // The store has also returned the records of other rollouts whose names begin with this rollout's
+  // name. Drop these records.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

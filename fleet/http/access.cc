@@ -67,8 +67,9 @@ std::optional<Response> why_not_from_page(const Request& request) {
   return std::nullopt;
 }
 
-// Refuses a document if there is a record in it that the client may not write. A document that
-// cannot be parsed is not refused here, but later, with a message about its form.
+// Refuses a document if there is a record in it that the client may not write. Does not refuse a
+// document that cannot be parsed: decide_apply() refuses such a document, with a message about its
+// form.
 std::optional<Response> why_not_apply(const Request& request, Role role) {
   if (!may_write(role, KeyKind::release) && !may_write(role, KeyKind::window))
     return problem(403, request.visitor->name + " may not apply a document");

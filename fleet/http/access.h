@@ -26,8 +26,8 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// Returns the role in a certificate's name, `ROLE:WHO`. etcd's own user `root` has no role here: no
-// record of the cell names `root`, so nobody could revoke that user.
+// Returns the role in a certificate's name, `ROLE:WHO`. etcd's own user `root` gets no role: the
+// cell has no record about `root`, so nobody could revoke a certificate with this name.
 [[nodiscard]] Role role_of(std::string_view name);
 
 // Returns whether a client with this role may write records of this kind.
@@ -65,7 +65,7 @@ struct Address {
 
 // Returns the response that refuses this client, or no value if the client's certificate is good.
 // `record` is the client's identity record, or null if the local copy does not contain it. The
-// status is 401, or 503 if the records have not been read yet (`were_read`).
+// status is 401, or 503 if the records have not been read yet (`were_read` is false).
 [[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
                                                        const KeyValue* record, bool were_read);
 

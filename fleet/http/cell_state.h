@@ -100,14 +100,14 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // The size, in bytes, of each node's records. The map has the sizes by the name of the node, and
-  // then by the key of the record.
+  // The size of each record of each node, in bytes, by the name of the node and then by the key of
+  // the record.
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // Maps the name of each rollout, plan or other work that has a driver to the controller that
-  // drives it.
+  // The controllers that drive rollouts, plans or other work. The keys of the map are the names of
+  // that work.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;

@@ -35,11 +35,12 @@ struct ConfigDecision {
   Response response = {};                       // the response to send when everything is written
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
-  // If this is set, it writes all records of a new rollout or plan, and there is no `transaction`.
+  // If not null, this object writes all records of a new rollout or plan, and there is no
+  // `transaction`.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};  // the event to write when `creation` has succeeded
-  // If this is not 0, the caller must first make a lease of this many seconds, and call
-  // add_lease().
+  // If this is not 0, the caller must make a lease of this many seconds and call add_lease(),
+  // before it writes anything.
   std::int64_t lease_s = 0;
   // False if the request applies a document. The response then has no ETag of a record.
   bool is_record = true;
@@ -64,7 +65,8 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision decide_apply(const Request& request, const Reading& reading,
                                           const ConfigMoment& moment);
 
-// Attaches the lease to all records that the decision writes, but not to the event.
+// Attaches the lease to all records that the decision writes, except the record of the event, which
+// stays in the history when the lease has ended.
 void add_lease(ConfigDecision& decision, LeaseId lease);
 
 // Returns the response to a request for a new rollout or plan. Called when `decision.creation` has

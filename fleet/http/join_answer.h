@@ -23,8 +23,8 @@
 
 namespace fleet {
 
-// The maximum number of requests that wait at the same time in one controller for fleet-signer's
-// decision.
+// The maximum number of requests in one controller that wait for fleet-signer's decision at the
+// same time.
 inline constexpr std::size_t joins_held_max = 100;
 // The maximum number of requests that a controller writes into the store: up to `join_burst` at
 // once, and in the long run `joins_per_second` per second. This is enough for two hundred machines

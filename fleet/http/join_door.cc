@@ -17,7 +17,7 @@ namespace {
 // ask again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
 // The shortest time between two log lines about refusals. Without this limit, anybody could flood
-// the log, by requests that are refused.
+// the log with requests that are refused.
 constexpr Ms refusals_together_ms = 1'000;
 
 }  // namespace
@@ -67,8 +67,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
     // If the store has refused this transaction, another controller has already written the same
-    // request of this machine. The machine keeps waiting here: fleet-signer decides about the
-    // request that the other controller has written, and that decision is also the answer here.
+    // request of this machine. The machine keeps waiting for this controller's answer, which is
+    // fleet-signer's decision about the request that the other controller has written.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

@@ -17,7 +17,7 @@
 namespace fleet {
 
 // The maximum number of bytes of a request's body. No record is longer, so the rest of a longer
-// body is dropped.
+// body is dropped, and `too_long` is set.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, post, erase, other };

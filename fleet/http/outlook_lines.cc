@@ -103,7 +103,8 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  // The names in this controller's certificates, which are not listed a second time below.
+  // The names in this controller's certificates, with the expiry times. These certificates are not
+  // listed a second time among the certificates of enrolled nodes and people.
   std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
@@ -124,8 +125,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   for (const auto& [name, until] : cell.expiries()) {
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // Do not list expired certificates one by one, but count them, for one line under `notes`: the
-    // owner of an expired certificate may have left the cell on purpose.
+    // Only count the expired certificates, for one line under `notes`: the owner of an expired
+    // certificate may have left the cell on purpose.
     if (until <= now) {
       ++ended;
       continue;

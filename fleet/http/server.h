@@ -98,8 +98,8 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // Called for each complete request. The owner must then call answer() or stream() once, from
-    // this function or later.
+    // Called for each complete request. The owner of the server must then call answer() or stream()
+    // once, either from this function or later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
     // Returns the list of revoked certificates in PEM, or an empty string if there is no list.

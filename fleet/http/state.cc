@@ -246,8 +246,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // The event contains each key only once, with the newest record. If the record was erased or
-    // cannot be parsed, the event contains null instead.
+    // If a key was changed several times, only its last change is in the event. If the record was
+    // erased or cannot be parsed, its value in the event is null.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
         !change.erased && record ? record.value() : JsonTree{};

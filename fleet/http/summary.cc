@@ -299,8 +299,8 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // Do not count the driver that writes the history, which always exists. The cell is `running`
-  // only if a controller drives a rollout, a plan or desired versions.
+  // The cell is `running` only if a controller drives a rollout, a plan or desired versions. So do
+  // not count the driver of the history: there always is one.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

@@ -38,8 +38,9 @@ struct RolloutTimes {
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the current batch. If the new version soaks on all nodes of the batch that
-// have begun with it, the phase is `soaking`, even if the rollout's record still says `applying`.
+// Returns the phase of the current batch. The rollout's record may still say `applying` when the
+// new version already soaks on all nodes in the stage `applying`. This function then returns
+// `soaking`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns the progress of the rollout as a text such as `batch 2 of 4 is soaking; 12 of 40 nodes

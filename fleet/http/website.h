@@ -1,6 +1,6 @@
-// Defines a controller's web server. It passes each request to a function that decides about the
-// request, and performs the reads and writes of the store that this function returns. It runs on
-// the event loop of the class Front (front.h).
+// Defines a controller's web server. The server passes each request to a function that decides
+// which records to read and write, and then reads and writes these records in the store. The server
+// runs on the event loop of the class Front (front.h).
 #pragma once
 
 #include <sys/stat.h>

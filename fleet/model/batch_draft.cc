@@ -48,7 +48,7 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 // one batch may have. Each different value of the label gets a number, since numbers are faster to
 // compare than strings.
 struct ApartRule {
-  // For each node, the number that stands for the node's value of the label.
+  // For each node, its value of the label, as a number.
   std::vector<std::size_t> value;
   std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
   // For each value of the label, how many nodes with this value the current batch has so far.
@@ -119,8 +119,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
 }
 
 // Returns the sizes of the batches. The last size also applies to all later batches. Without
-// `--batches` there are at most two sizes: the size of the canary, if there is one, and the size of
-// the other batches.
+// `--batches` there are at most two sizes: the size of the canary (the small first batch), if there
+// is one, and the size of the other batches.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {

@@ -76,7 +76,7 @@ struct PlacedNode {
 struct BatchDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   // For each label of `--apart`, the nodes without this label. Each such node counts as if it had a
-  // value of its own.
+  // value of its own, so the limit for this label never keeps the node out of a batch.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
@@ -91,8 +91,8 @@ struct BatchDraft {
 // that gives the node an early or a late place.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
-// Returns a number that depends only on the node's name, by which the node can be recognized. The
-// number is short, so that one record can list thousands of nodes.
+// Returns a short number that stands for the node, and depends only on the node's name. One record
+// can list thousands of nodes by these numbers.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
 // Returns the time over which the nodes of a batch begin their upgrades. Of n nodes, the k-th,

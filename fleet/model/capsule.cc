@@ -72,7 +72,8 @@ std::optional<std::int64_t> signal_in(std::string_view reason) {
 
 constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
-// The largest number that a capsule may give for the memory that a process has used, in KiB: 1 EiB.
+// The largest number that a capsule (the evidence of a failed upgrade) may give for the memory that
+// a process has used, in KiB: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
 // In a JSON list, each text needs these additional bytes: two quotes, and the comma after the text.
 constexpr std::size_t list_element_bytes = 3;

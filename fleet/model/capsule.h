@@ -37,14 +37,15 @@ struct FailureSeen {
   std::vector<std::string> differs = {};
 };
 
-// Returns the reason of a failure, without the part that a node must not show at this level.
-// agentify(1) appends the daemon's last line to the reason, after `; its last line: `. Unless the
-// level is `lines`, this function removes that part.
+// Returns the reason of a failure, without the part that a node must not show at this level of
+// evidence (--evidence). agentify(1) appends the daemon's last line to the reason, after `; its
+// last line: `. Unless the level is `lines`, this function removes that part.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
-// Returns a list of one capsule, cut to the limits below. At the level `none`, the list is empty.
-// If `seen` has neither an exit status nor a signal, this function looks for both in the text of
-// the reason: agentify itself exits cleanly, so only the reason says how the daemon exited.
+// Returns the evidence of a failure: a list with one capsule, cut to the limits below. At the level
+// `none`, returns an empty list. If `seen` has neither an exit status nor a signal, this function
+// looks for both in the text of the reason: agentify itself exits cleanly, so only the reason says
+// how the daemon exited.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
 // A version of a program, and the list of files that agent-releases(1) keeps for this version. Each
@@ -62,8 +63,9 @@ struct ListedVersion {
 [[nodiscard]] std::vector<std::string> differences(const ListedVersion& before,
                                                    const ListedVersion& after);
 
-// The limits for the parts of a capsule, in bytes of their JSON form. Even if every part is as long
-// as its limit allows, the JSON form of the whole capsule is at most capsule_bytes_max bytes.
+// The limits for the parts of a capsule (the evidence of a failed upgrade), in bytes of their JSON
+// form. Even if every part is as long as its limit allows, the JSON form of the whole capsule is at
+// most capsule_bytes_max bytes.
 inline constexpr std::size_t capsule_stage_bytes_max = 32;
 inline constexpr std::size_t capsule_reason_bytes_max = 480;
 inline constexpr std::size_t capsule_lines_bytes_max = 440;
@@ -71,8 +73,9 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Keeps the first capsule and drops all others. In the kept capsule, keeps the newest lines and the
-// first differences. Replaces a number that is out of range with the number that means "unknown".
+// Keeps the first capsule (the evidence of a failed upgrade) and drops all others. In the kept
+// capsule, keeps the newest lines and the first differences. Replaces a number that is out of range
+// with the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

@@ -157,7 +157,8 @@ struct IssuedCertificate {
   std::string serial = {};  // the certificate's number, in hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  // True if the certificate was revoked. It stays true when its owner gets a new certificate.
+  // True if the certificate was revoked. Stays true when the owner of this certificate gets a new
+  // one.
   bool revoked = false;
   std::string key = {};  // fingerprint of the public key; may be empty in old records
 
@@ -171,8 +172,8 @@ struct Identity {
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the identity was revoked; empty if it was not
-  // The time at which all members of the store had been restarted after the revocation. Since then,
-  // no connection with a revoked certificate is open any more. Empty before that time.
+  // The time at which all members of the store had been restarted after this identity was revoked.
+  // Since then, no connection with a revoked certificate is open any more. Empty before that time.
   std::string shut_out = {};
   // The labels of a node, from the token with which it joined. They override labels that the node
   // itself reports.

@@ -248,8 +248,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last event is never erased: its revision shows a controller that takes over up to which
-    // change the history is written.
+    // The last event is never erased: a controller that takes over reads from the event's revision
+    // how far the history is written.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));
@@ -298,7 +298,7 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
   // If the store has the event with the highest possible number, no event is written until somebody
-  // erases that one.
+  // erases that event.
   if (last_ == event_number_max) {
     notes_.clear();
     pending_.clear();

@@ -60,8 +60,8 @@ class ChronicleTask {
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
-  // Returns the number of subjects of events, such as rollouts and instances, whose last event is
-  // known.
+  // Returns for how many subjects of events, such as rollouts and instances, this task knows the
+  // last event. Tests check that this number does not grow for ever.
   [[nodiscard]] std::size_t subjects() const { return told_.size(); }
 
  private:

@@ -44,7 +44,8 @@ class ControllersAtWork {
 
 // Returns the name of a controller in the keys of its records: the part of `name` before a colon,
 // in lowercase. `name` is the value of the controller's --name, or HOST:PROCESS. Returns an empty
-// string if this part is not valid in a key. The controller then has neither of the two records.
+// string if this part is not valid in a key. The controller then has no record controller/NAME, and
+// no record controller/NAME/life/ID.
 [[nodiscard]] std::string controller_record_name(const std::string& name);
 
 }  // namespace fleet

@@ -39,8 +39,8 @@ class DesiredDecider {
  private:
   using ByTime = DesiredMarks::ByTime;
 
-  // Returns the node with the earliest time in the list. Returns null if that time is later than
-  // `until`.
+  // Returns the first entry of `times`, which has the earliest time. Returns null if that time is
+  // later than `until`, or if `times` is empty.
   [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
@@ -70,8 +70,8 @@ class DesiredDecider {
     return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
   }
 
-  // Gives the order to move to the desired version to the first of these nodes whose maintenance
-  // window is open.
+  // Finds the first of these nodes whose maintenance window is open, and orders it to move to the
+  // desired version.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
       // is_closed() may remove this node from `ids`, so advance the iterator before the call.

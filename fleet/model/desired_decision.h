@@ -28,11 +28,11 @@
 // wish, no other node gets an order to move, and no old instance gets an order to stop. A new
 // version that waits beside the old one then keeps waiting. After a new wish, the nodes try again.
 // While a node's maintenance window is closed, or will close before the upgrade can be over, the
-// node gets neither of these two orders. A node keeps its version if a rollout or a person has
-// claimed it, if it is pinned to a version of its own, or if a rollout has moved it since the wish
-// was written. On a pinned node, an old instance is ordered to stop even if max_failed nodes have
-// failed. If a record that the decision depends on is missing or cannot be read, no instance is
-// ordered to stop.
+// node gets no order to move, and its old instance gets no order to stop. A node keeps its version
+// if a rollout or a person has claimed it, if it is pinned to a version of its own, or if a rollout
+// has moved it since the wish was written. On a pinned node, an old instance is ordered to stop
+// even if max_failed nodes have failed. If a record that the decision depends on is missing or
+// cannot be read, no instance is ordered to stop.
 #pragma once
 
 #include <functional>
@@ -68,8 +68,8 @@ struct DesiredDecision {
 };
 
 // Decides the next transaction. A command to stop the old version gets the lease `lease`: when the
-// lease ends, the command vanishes. `marks` must be up to date with the view; the function notes in
-// `marks` which windows are closed.
+// lease ends, the command vanishes. `marks` (this controller's observations) must be up to date
+// with `view`. The function notes in `marks` which maintenance windows are closed.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings, DesiredMarks& marks,
                                              Revision fence, LeaseId lease, Ms now,

@@ -241,7 +241,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   standing.waits = standing.may_begin && waits;
   // If a node does not get ready for the new version in time, the driver orders it back to the
   // version that it reports. If the name of that version is not valid, the driver cannot give this
-  // order, so the node's time is not watched.
+  // order, so it does not watch how long the node takes.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);

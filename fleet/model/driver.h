@@ -8,9 +8,10 @@
 // depends on the outcome of the transaction:
 //
 //     committed   the driver updates its copy of the records with its own writes
-//     refused     another process has written a compared key. The driver decides again as soon as
-//                 the watch has reported such a write, which may already be the case. If no report
-//                 comes within store_retry_ms, the driver reads everything again
+//     refused     another process has written a key that the transaction compares. The driver
+//                 decides again as soon as the watch has reported such a write, which may already
+//                 be the case. If no report comes within store_retry_ms, the driver reads
+//                 everything again
 //     unknown     no answer came: the driver reads everything again. If the lost transaction
 //                 reaches the store after the driver's next one, the store refuses the lost one:
 //                 each transaction compares and writes the driven record, such as that of the
@@ -46,8 +47,8 @@ namespace fleet {
 inline constexpr int refusals_max = 20;
 
 // Counts how many times in a row the same write of a driver was refused. Before each new try, the
-// driver has got news of the records or has read them all again, so the write is not expected to
-// fail. Decides whether the driver pauses before the next try, and when it gives up.
+// driver has got news of the records or has read them all again, so the next try should succeed.
+// Decides whether the driver pauses before the next try, and when it gives up.
 class FutileWrites {
  public:
   // Counts a write that was refused or got no answer. Returns true if the previous write had the
@@ -331,10 +332,10 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch reports is news: whether it is newer than the revision
-  // that newest_ has for its key. Forgets older revisions in newest_, since a watch reports changes
-  // in the order of their revisions. But all are kept while a transaction of this driver is under
-  // way: its revision is not known yet, and may be older than the reported change.
+  // Returns the same as is_news(), for a change that the watch reports. Also removes all older
+  // revisions from newest_: a watch reports changes in the order of their revisions, so no older
+  // change can follow. But while a transaction of this driver is under way, all revisions are kept:
+  // the revision of the transaction is not known yet, and may be older than the reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;

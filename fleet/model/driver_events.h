@@ -84,8 +84,8 @@ struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
 // The event that the lease of the driver's key has ended, or may have ended. The lease may have
-// ended if its time to live is over, counted from just before the last successful request for the
-// lease was sent.
+// ended as soon as its time to live has passed since the last successful request to make or renew
+// it was sent.
 struct LeaseLost {
   std::string why = {};
 };

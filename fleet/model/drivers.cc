@@ -69,7 +69,8 @@ void RolloutTask::take_all(const Reading& reading) {
 
 // Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. All
 // windows must be open, and stay open for as long as a node waits for the command `confirm`. After
-// that time, a node that was not confirmed goes back by itself, so nothing is under way any more.
+// that time, a node that was not confirmed goes back by itself, so no upgrade is under way any
+// more.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);

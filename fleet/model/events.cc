@@ -265,7 +265,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   // is restored from an older copy later, new events up to that number would seem to be sent
   // already.
   done_ = 0;
-  // If the numbers of events have become smaller, the store was restored from an older copy.
+  // If the last event has a lower number than looked_until_, the store was restored from an older
+  // copy. New events may then get numbers up to looked_until_, so set looked_until_ back.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));

@@ -36,7 +36,7 @@ namespace fleet {
 // event already has the number.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
 // Adds the event to a transaction as a note. People and programs that may not write events write
-// such notes. The controller that writes the history later makes an event from the note.
+// such notes. Later, the controller that writes the history makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
 // Returns the event for a note, by which a person who may not write events has recorded an order.
@@ -97,8 +97,8 @@ class Notices {
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
   std::int64_t done_ = 0;   // the last event that was sent or given up
-  // Every event up to this number was sent, or need not be sent. With this number, these events are
-  // not read again at each change of the cell.
+  // Every event up to this number was sent, or need not be sent. So these events are not read again
+  // at each change of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;

@@ -76,16 +76,18 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // If the node's records do not name a run any more, the run that has begun (`run_`) still
-  // continues to its end. A node of the control group knows that end, since it has noted the length
-  // of the run at its beginning.
+  // A run is the time in which the node takes part in a rollout's comparison of versions. If the
+  // node's records do not name a run any more, the run that has begun (`run_`) still continues to
+  // its end. A node of the control group knows when that is, since it noted the length of the run
+  // when the run began.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the node is in the control group, and has already taken part in a run of the
-// same rollout, failures are still counted from its first run for this rollout. So a node that has
-// failed still shows this failure; the rollout compares only the first failure of each node.
+// Begins a run: the time in which the node takes part in a rollout's comparison of versions. A node
+// of the control group may already have taken part in a run of the same rollout. Its failures are
+// then still counted from its first run for this rollout. So the node's record `health` still shows
+// an earlier failure; the rollout compares only the first failure of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

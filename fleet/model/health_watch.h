@@ -76,8 +76,9 @@ class HealthWatch {
   [[nodiscard]] bool is_to_measure(Ms now) const;
   void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
 
-  // Returns whether nothing is left to measure: the run is over and its last measures are known, or
-  // there is no run. Then only failures can still change the record `health`.
+  // Returns whether nothing is left to measure: the current run (HealthRun) is over and its last
+  // measures are known, or there is no run. Then only failures can still change the record
+  // `health`.
   [[nodiscard]] bool is_settled(Ms now) const;
 
   // Returns the record `health` that this node should have in the store, or no value if it should

@@ -238,8 +238,8 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // A person has approved this machine for a name that another machine had. The certificates of the
-  // other machine are therefore revoked.
+  // If a person has approved this machine for a name that another machine had, the certificates of
+  // the other machine are revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);

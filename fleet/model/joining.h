@@ -33,8 +33,9 @@ inline constexpr std::size_t fingerprint_digits = 32;
 // The numbers of hexadecimal digits of a token's ID, and of the hash of a token's secret.
 inline constexpr std::size_t token_id_digits = 16;
 inline constexpr std::size_t hash_digits = 64;
-// The longest text of a token, or of a machine's request to join, in bytes. A token has a few
-// addresses, and a request contains one certificate request.
+// The longest text of a token, or of a machine's request to join, in bytes. This is enough for a
+// token, which has a few addresses, and for a request to join, which contains one request for a
+// certificate.
 inline constexpr std::size_t join_bytes_max = 8'192;
 // The most requests to join that the store has at a time. Further requests are not written.
 inline constexpr std::size_t join_requests_max = 1'000;

@@ -107,8 +107,8 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has already failed, before or in this run, is not compared. If it has failed in
-    // this run, look_at_health() does not count that failure again.
+    // A node that has already failed, before or during this comparison, is not compared. If it has
+    // failed during the comparison, look_at_health() does not count that failure again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }

@@ -134,8 +134,8 @@ inline constexpr std::int64_t measure_given_min = 80;
 // component share. The comparison of failures (judge_evidence.h) has the rest.
 inline constexpr double own_share = 0.5;
 
-// One node's change of a measure. The changes of several nodes must come in an order that does not
-// depend on the changes themselves.
+// One node's change of a measure. A list of such changes must have an order that does not depend on
+// the changes themselves, since the evidence from each change depends on the changes before it.
 struct MeasuredChange {
   bool is_fresh = false;
   double change = 0;

@@ -77,8 +77,8 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // If the judge's record cannot be read, it is ignored; this driver writes the record anew
-    // later.
+    // If the judge's record cannot be read, it is ignored; this driver later writes the record
+    // anew.
     if (judge) written_ = judge.value();
   }
 }
@@ -114,8 +114,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes. So forget the times
-    // since which nodes have been silent.
+    // While the rollout is not under way, no controller watches its nodes. So forget since when
+    // nodes have been silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -178,8 +178,8 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // Since the rollout has a control group, there is no verdict until that group was compared for
-  // some time.
+  // This rollout has a control group, so the verdict cannot be `well` until that group was compared
+  // for some time.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;

@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. Report the answer again if somebody has written the command
-    // to the store again, but not if this process has seen the same write of the command before.
+    // The command was answered before. Report the answer again, unless this process has already
+    // seen this write of the command: a repeated command is written to the store again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }

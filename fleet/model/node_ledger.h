@@ -40,7 +40,7 @@ struct NodeLedger {
 
   // Notes that this version of the component runs now. Called only while no upgrade by a command is
   // under way. If this is not the version that the last upgrade by a command has brought, the
-  // ledger forgets which version ran before that upgrade.
+  // ledger forgets which version ran before that upgrade, so that no undo brings that version back.
   void runs(std::string_view version);
   // Returns whether `version` is the version that ran just before `running`. `running` is empty if
   // no version runs, as after a crash; the version that ran last then takes the place of `running`.

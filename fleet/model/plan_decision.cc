@@ -69,8 +69,8 @@ class PlanDecider {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
     // No step is under way now, so give back the budget places that the plan has taken for its
-    // members. But if the next step is of the kind `any`, take or keep the places of the members
-    // that run the step first.
+    // members. But if the next step is of the kind `any`, take or keep places for the first members
+    // that may run it.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;

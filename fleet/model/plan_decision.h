@@ -147,8 +147,9 @@ struct PlanDecision {
 // rollout, except that the plan's driver begins this rollout, and not a person.
 
 // Returns the name of the rollout that upgrades fleet-agent for this plan. The name is a part of
-// the ids of commands. Each run of the plan has a different name for its rollout. Otherwise nodes
-// would answer a command with an id from an earlier run by repeating the earlier answer.
+// the ids of commands. Each run of the plan has a different name for its rollout. If the rollouts
+// of two runs had the same name, their commands would have the same ids, and a node would only
+// repeat its answer from the earlier run.
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
 // Adds all records of the rollout to the transaction. The first batch has one node; all other nodes

@@ -20,8 +20,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The records that must not change until the plan begins: the revision of each, and the desired
-// version.
+// The records that must not change until the plan begins: the revision of each record, and the
+// desired version.
 struct PlanGround {
   // The revision of the release record of the plan's component; 0: the plan has no component.
   Revision release = 0;

@@ -102,9 +102,9 @@ struct PlanSight {
 
 // Returns what the member does next. The caller calls it when a hook has ended, the outcome of a
 // transaction is known, or a record has changed, but never while a hook runs. When the step or
-// phase in the member's record changes, the caller clears `done` and sets `began_to_act`.
-// `began_to_act` is true if a transaction of this process has written the phase `acting` or
-// `rebooting`.
+// phase in the member's record changes, the caller clears `done`. The caller then also sets
+// `began_to_act`: to true if a transaction of this process has written the phase `acting` or
+// `rebooting`, otherwise to false.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 // ---- the member's part

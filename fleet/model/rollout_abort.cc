@@ -87,8 +87,9 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // A node that is still in the stage `preparing` here was ordered to `apply` before, and that
-  // order was interrupted. So the node may run the new version, and must go back, too.
+  // All nodes that were never ordered to `apply` have ended by now. So if a node has the stage
+  // `preparing`, an earlier order to `apply` was interrupted. The node may run the new version, and
+  // must go back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

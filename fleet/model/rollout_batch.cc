@@ -148,7 +148,7 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
 }
 
 // Returns how much later than the batch's first node the node `id` has to begin. The nodes of a
-// batch are sorted by name.
+// batch are sorted by name, so a binary search finds the node.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

@@ -62,7 +62,7 @@ class RolloutWriter {
   // Adds the writes by which the rollout takes the budget places in `answer`.
   void take_places(const PlacesAnswer& answer);
   // Gives back the budget places that the rollout has taken for the node. Returns whether there are
-  // any. end() calls this function, too.
+  // any such places. end() calls this function, too.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks

@@ -83,7 +83,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // The lease must last until the last node of the batch has begun.
+    // The lease of the commands must last until the last node of the batch has begun.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
@@ -105,8 +105,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   return Write{writer.transaction(), ""};
 }
 
-// Asks nodes of the control group for their health. The records that ask them have the same lease
-// as the batch's commands.
+// Asks nodes of the control group for their health. The records that ask them have the lease of the
+// batch's commands, and vanish with it.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;

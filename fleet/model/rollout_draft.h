@@ -45,7 +45,8 @@ struct RolloutDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};  // nodes that are left out, since they are degraded
   std::vector<std::string> not_covered = {};
-  // For each label of `--apart`, the nodes without this label.
+  // For each label of `--apart`, the nodes without this label. The limit for this label does not
+  // apply to them.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 

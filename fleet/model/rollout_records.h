@@ -160,8 +160,8 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;      // true if an undo follows the abort
   bool undo_now = false;  // true if the undo takes back all batches at the same time
-  // True if an undo has marked the desired version of the cell as refused, or has found that the
-  // rollout's version is not the desired one.
+  // True if the undo need not look at the cell's desired version any more: the undo has marked it
+  // as refused, or has found that it is not the rollout's version.
   bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates

@@ -42,8 +42,8 @@ Result<WishedRollout> resume(Rollout rollout) {
 }
 
 // Returns the rollout with the order to abort it, for its driver to carry out. A rollout of which
-// only some records are written has no driver, so it is aborted here directly. The order is refused
-// if the rollout is completed, or if its undo has begun.
+// only some records are written has no driver, so this function aborts it directly. The order is
+// refused if the rollout is completed, or if its undo has begun.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
   const bool is_too_late = rollout.state == RolloutState::completed ||

@@ -76,8 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns when the offset changes in that year: the local time by the offset before the change, in
-// seconds since 1970 as if that local time were UTC.
+// Returns the local time at which the offset changes in that year, as clocks show it just before
+// the change. The result is in seconds since 1970, as if that local time were UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;

@@ -53,7 +53,7 @@ struct ZoneRule {
 };
 
 // A time zone, parsed from the bytes of a tzdata file (TZif, RFC 8536). It knows how far local time
-// is ahead of UTC at any moment, including daylight saving. Code elsewhere reads the file.
+// is ahead of UTC at any moment, including daylight saving. This class does not read the file.
 class TimeZone {
  public:
   [[nodiscard]] static TimeZone utc() { return {}; }

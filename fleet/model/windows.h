@@ -88,8 +88,8 @@ class WindowView {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Returns a counter that grows with each change that may open or close a window. Such a change is
-  // a changed record, or a call of set_wall().
+  // Returns a counter that grows with each change that may open or close a window: a changed
+  // record, or a call of set_wall(). If the counter has grown, earlier answers may be wrong.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
   // Returns whether an upgrade that takes the time `takes` may begin now: on this node, or on all

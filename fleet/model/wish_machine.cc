@@ -118,9 +118,9 @@ bool WishMachine::was_tried(const Wish& wish) const {
 }
 
 // Returns the id of the next attempt. If a restart has interrupted an attempt, that attempt
-// continues under its old id, by which the upgrader recognizes it. Otherwise the id is new, since
-// it contains the current revision. It must be new, since the upgrader may still know the id of an
-// attempt that was cancelled.
+// continues under its old id, by which the upgrader recognizes it. Otherwise the id contains the
+// current revision, so that it is new: the upgrader may still know the id of an attempt that was
+// cancelled.
 std::string WishMachine::next_attempt(const Wish& wish) const {
   const std::string same = attempts_at(wish);
   const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);

@@ -13,11 +13,11 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of which a document may contain several records, each under a name of its own.
+// The kinds of records of which a document may contain several, each under a name of its own.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record that say who wrote it and when, and its format (`v`). They are not a part
-// of an order, so they are not compared.
+// The members that say who wrote a record, when, from which order (`trace`), and in which format
+// (`v`). They are not a part of an order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -156,10 +156,11 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // `creation` returns transactions to be committed one after the other. Each has the condition
-    // that the record of the rollout or plan is unchanged since the previous transaction wrote it.
-    // Here all these transactions become a single one. Until it is committed, the store does not
-    // have the record, so the condition could not be met, and is dropped.
+    // `creation` returns transactions to be committed one after the other. Each transaction after
+    // the first has the condition that the record of the rollout or plan is unchanged since the
+    // previous transaction wrote it. Here all these transactions become a single one. Before it is
+    // committed, the store does not have this record, so the condition could never be met. It is
+    // dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

@@ -34,7 +34,8 @@ inline constexpr std::size_t document_bytes_max = 262'144;
 struct DocumentChange {
   std::string subject = {};
   // The differences: one line for each changed member, such as `start: "01:00" -> "02:00"`. If the
-  // record is new, or if the order begins a rollout or plan, a single line says so.
+  // record is new, or if the order begins a rollout or plan, there is only one line, which says
+  // that.
   std::vector<std::string> lines = {};
 };
 

@@ -65,12 +65,12 @@ struct OrderTaken {
   // transaction. If the store refuses a transaction, the caller reads the records again and decides
   // anew. The list is empty if nothing has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
-  // If not null, this object writes the records of a new rollout or plan. The caller runs it after
-  // writing `parts`. It makes several transactions, each from the records that the store has after
-  // the previous one.
+  // If not null, this object makes the transactions that write the records of a new rollout or
+  // plan. The caller writes `parts` first. The object makes one transaction after the other, each
+  // from the records that the store has after the previous transaction.
   std::shared_ptr<Creation> creation = {};
-  // If not 0, the caller first makes a lease of so many seconds, and gives the lease to all records
-  // in `parts` with add_lease(). The store erases these records when the lease ends.
+  // If not 0, the caller first makes a lease of this many seconds, and attaches the lease to all
+  // records in `parts` with add_lease(). The store erases these records when the lease ends.
   std::int64_t lease_s = 0;
   FleetEvent event = {};
   std::string shown = {};  // JSON: the nodes of a new rollout or plan, or the id of a command
@@ -89,7 +89,7 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Gives the lease to all records that the order writes.
+// Attaches the lease to all records that the order writes.
 void add_lease(OrderTaken& taken, LeaseId lease);
 
 // These functions make the refusal of an order, one for each kind of refusal.

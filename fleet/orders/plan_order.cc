@@ -57,9 +57,9 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Returns all enrolled nodes that the target selects, even nodes that do not report. A plan needs
-// all its members, so if a node is gone for good, a person has to remove the node from the cell
-// first.
+// Returns the members of the plan: all enrolled nodes that the target selects, even nodes that do
+// not report. A plan needs all its members. So if a node is gone for good, a person has to remove
+// it from the cell first.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);

@@ -86,7 +86,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Returns those nodes of the list that belong to a batch of the draft.
+// Returns those of the nodes that belong to one of the batches of the drafted rollout.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

@@ -1,7 +1,7 @@
 // Defines the main class of fleet-signer. It follows the requests for certificates in the store,
 // and answers them one after the other. It does not listen on a port: new machines send their
 // requests to controllers, which write the requests into the store. It also takes the snapshots of
-// the store, since etcd gives snapshots only to a user with all permissions.
+// the store, since its user has all permissions: etcd gives snapshots only to such a user.
 //
 // Several processes of fleet-signer may run at the same time. Each transaction compares the records
 // on which it is based, so only the first answer to a request is written.

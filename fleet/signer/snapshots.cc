@@ -105,8 +105,9 @@ void Snapshots::try_later(const std::string& why) {
 }
 
 // Compares the checksum at the end of the snapshot with the checksum of the received bytes. Then
-// syncs the complete file, and gives it its final name, so that a loss of power does no harm after
-// that. Returns an empty string on success, or else the reason for the failure.
+// syncs the file, gives it its final name, and syncs the directory, so that a later loss of power
+// does not damage the snapshot. Returns an empty string on success, or else the reason for the
+// failure.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);

@@ -19,8 +19,8 @@ class Endpoints {
 
   // After the loss of a connection that has worked, the client waits for a random time before it
   // opens the next connection. The limit of that time is `first_pause` at first, and doubles each
-  // time if connections are lost soon after each other. But it is never longer than `longest_pause`
-  // or, for programs that run on many machines, `longest_pause_of_many`.
+  // time if connections are lost soon after each other. But the limit is never above
+  // `longest_pause` or, for programs that run on many machines, `longest_pause_of_many`.
   static constexpr Milliseconds first_pause{2'000};
   // The largest limit of the random time before the next connection is opened. Programs that run on
   // many machines (`is_one_of_many`) have the longer limit `longest_pause_of_many`: if the machines

@@ -34,10 +34,10 @@ class EtcdAdmin {
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Asks for the list of all members of the store.
   void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);
-  // Makes a user, and a role with the same name and these permissions, unless they exist. A
-  // permission that the role already has is kept, unless it is for the same range of keys as one of
-  // these permissions, which then replaces it. Calls `then` at the end: with no value on success,
-  // or else with the error of the step that failed.
+  // Makes a user, and a role with the same name and these permissions, unless they exist. A role
+  // that exists keeps its old permissions, and gets these permissions, too. If an old and a new
+  // permission are for the same range of keys, the new one replaces the old one. Calls `then` at
+  // the end: with no value on success, or else with the error of the step that failed.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role with this name, if they exist.

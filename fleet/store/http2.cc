@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// After each new call, libcurl is asked to send data in this many turns of the event loop. Without
-// this, libcurl would not send the body of a new call on a connection that is already in use.
+// In this many turns of the event loop after each new call, libcurl is asked to send data.
+// Otherwise libcurl would not send the body of a new call on a connection that is already in use.
 constexpr int pushes_of_a_call = 3;
 
 constexpr long keepalive_idle_s = 10;

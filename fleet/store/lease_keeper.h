@@ -30,7 +30,7 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // Returns the id of the lease, or 0 if there is no lease that certainly still exists.
+  // Returns the id of the lease, or 0 if there is no lease or the lease may have ended.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
   // Ends the lease in the store. After this call, this object does nothing, and reports nothing.
