@@ -24,12 +24,13 @@ constexpr int share_pairs = 15;
 
 // Each gap (the time without a working agent at a hand-over) is measured in ten runs, and may
 // exceed its limit in one of these runs. The limit is only some twenty microseconds above the gap
-// of the minimal program (minimal.c), and other work of the machine may take more time.
+// of the minimal program (minimal.c), and other work of the machine may delay a hand-over by more
+// than that.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// In each run, the upgrader and the minimal program (minimal.c) are measured one after the other
-// this number of times. The order alternates: the upgrader comes first in one pair, the minimal
-// program in the next.
+// The number of pairs in each run. In each pair, the upgrader and the minimal program (minimal.c)
+// are measured one after the other: in one pair the upgrader comes first, in the next pair the
+// minimal program.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},

@@ -68,8 +68,8 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
   if (task.fail_ms > 0) {
     command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
   }
-  // Makes the last agent stay alive if the task demands it. Under runit and s6, always does so: if
-  // the agent exited, these programs would start it again and again.
+  // Makes the last agent of the run stay alive if the task demands it. Under runit and s6, the last
+  // agent always stays alive: if it exited, these programs would start it again and again.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
     command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));

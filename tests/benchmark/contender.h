@@ -25,7 +25,7 @@ struct Place {
 struct Contender {
   // Says in which way a contender learns which agent to run. The kinds `upgrader` and `command` get
   // the agent on their command line. The kind `service` gets it as the program `run` in a service
-  // directory. Only the agents of the kind `upgrader` speak the protocol.
+  // directory. Only under a contender of the kind `upgrader` do agents speak the protocol.
   enum class Kind { upgrader, command, service };
 
   std::string name;

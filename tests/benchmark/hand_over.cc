@@ -193,8 +193,8 @@ struct Load {
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// The new version fails on its trial after the time that its standby needs to become ready, plus
-// this time. So the standby is ready at the fall-back.
+// A new version fails on its trial after the time that a standby needs to become ready, plus this
+// margin. So the standby is ready at the fall-back.
 constexpr int margin_ms = 100;
 
 struct Gaps {

@@ -27,9 +27,9 @@ struct HandOvers {
 // next agent has read `activate`. Each hand-over begins as soon as the previous one has ended.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// Settings for measuring gaps in the work. An agent records the time again and again while it
-// works. A gap is the time from the old agent's last record to the next agent's first record. The
-// settings are the time that each agent takes to start, and the number of hand-overs in a run.
+// Settings for measuring gaps in the work: the time that each agent takes to start, and the number
+// of hand-overs in a run. While an agent works, it records the time again and again. A gap is the
+// time from the old agent's last record to the next agent's first record.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;

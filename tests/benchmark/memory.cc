@@ -19,8 +19,8 @@ char state_of(pid_t pid) {
   return name_end == std::string::npos || name_end + 2 >= line.size() ? '?' : line[name_end + 2];
 }
 
-// Returns the sum of the lines `NAME: N kB` of a file in /proc/PID. Ends the program if there is no
-// such line.
+// Returns the sum of the lines `NAME: N kB` of a file in /proc/PID. Ends this program with a
+// failure if there is no such line.
 double kb_of(pid_t pid, const std::string& file_name, const std::set<std::string>& names) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + file_name);
   double sum = 0;

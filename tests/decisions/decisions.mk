@@ -15,7 +15,8 @@ explore:
 	  grep -E '^(report|result|canary): ' $$test.out; done; exit $$status
 
 # make model: checks a model of the upgrader, its agents, its lock and init with the model checker
-# spin. `make check` only compares the names of the model's phases with the supervisor's.
+# spin. `make check` does less: it only compares the names of the phases in the model with those in
+# the supervisor.
 
 model_packages = spin gcc
 

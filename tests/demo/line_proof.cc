@@ -168,7 +168,7 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The record for one line of text: all its positions in the input, and how often it has occurred
+  // The facts about one line of text: all its positions in the input, and how often it has occurred
   // in the output so far.
   struct Places {
     std::vector<std::size_t> at;

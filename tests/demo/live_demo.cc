@@ -29,7 +29,8 @@ namespace {
 // active.
 class Narrator {
  public:
-  // `output` is the file into which the agents copy. Colors are used only on a terminal.
+  // `output` is the file into which the agents copy lines. The narrator prints in color only on a
+  // terminal.
   explicit Narrator(std::string output);
 
   // Prints an action of the person who runs the demo.

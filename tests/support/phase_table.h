@@ -1,4 +1,4 @@
-// Reads the table of phases at the head of upgrader/core/supervisor.h, which lists the phases to
+// Reads the table of phases near the head of upgrader/core/supervisor.h, which lists the phases to
 // which each phase may lead. Tests compare this table with the supervisor's steps.
 #pragma once
 

@@ -16,7 +16,8 @@ struct ScenarioOutcome {
   // The active agent's generation at the end, "-" if no agent is active, or "exit N" if the
   // upgrader has exited with status N.
   std::string active;
-  // How the last upgrade ended, and which agent was told of this ending.
+  // The last ending of an upgrade of which an agent was notified, and this agent, such as
+  // "committed to 2"; "-" if no agent was notified of an ending.
   std::string told;
   std::string log;                    // the log lines, each after its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood
@@ -29,11 +30,11 @@ using Scenarios = std::map<std::string, std::string>;
 // Returns the paths of tests/decisions/scenario/SUBJECT.txt.
 [[nodiscard]] std::vector<std::filesystem::path> scenario_files();
 
-// Returns the scenarios of one file. Ends the program with a line on standard error if the file has
-// a name twice.
+// Returns the scenarios of one file. Ends the program with a line on standard error if two of them
+// have the same name.
 [[nodiscard]] Scenarios scenarios_in(const std::filesystem::path& file);
 
-// Returns the scenarios of all files. Ends the program if two have the same name.
+// Returns the scenarios of all files. Ends the program if two of them have the same name.
 [[nodiscard]] Scenarios all_scenarios();
 
 // Rewrites a file with new texts for its scenarios.

@@ -129,8 +129,9 @@ class Watcher {
   std::optional<ProgramId> proved_;  // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
-  // True if the upgrader must exit, because an active agent has failed, or because a start has
-  // failed and there is no other program to start.
+  // True if the upgrader must exit, for one of two reasons. An active agent that was neither on
+  // trial nor told to stop has exited, or has been killed because it had not sent `healthy`. Or the
+  // recorded ending of an upgrade is `ended`.
   bool leaving_ = false;
   bool served_ = false;  // true if some agent has been activated since the upgrader's start
   bool exited_ = false;

@@ -1,8 +1,9 @@
-// This program judges the upgrader's links after a power cut. The links are in directories as a
-// power cut may have left them. The upgrader's code changes these links, and must succeed. Each
-// line of standard input names AGENT's link, and then the executables that this link has to name,
-// one after the other. `previous=PATH` before the executables names the link of --previous. For
-// each line, the program writes `ok` or the error to standard output.
+// This program judges the upgrader's links after a power cut. It is given links in states in which
+// a power cut may have left them, and lets the upgrader's code change these links, which must
+// succeed. Each line of standard input has the path of AGENT's link, and then the executables that
+// this link must name, one after the other. `previous=PATH` before the path of AGENT's link gives
+// the path of the link of --previous. For each line, the program writes `ok` or the error to
+// standard output.
 #include <sys/stat.h>
 
 #include <cstring>

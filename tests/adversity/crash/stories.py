@@ -207,9 +207,9 @@ class WayBackStory(LinkStory):
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The same story as `killed`, but without --attempts. With --attempts, the first starts of
-        # an agent sync the directory of the link of --previous, because the file of --attempts is
-        # there, too. Without --attempts, only the commit syncs this directory, so the story shows
+        # The same story as `killed`, but without --attempts. The file of --attempts is in the
+        # directory of the link of --previous, so with --attempts, the first starts of an agent sync
+        # this directory, too. Without --attempts, only the commit syncs it, so the story shows
         # whether the commit really does.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
@@ -332,8 +332,8 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        # Pairs of a moment and a directory. The directory has a copy of the log files as they were
-        # up to that moment.
+        # Pairs of a moment and a directory. The directory has a copy of the log files, made at that
+        # moment, with which states up to that moment are judged.
         self.sessions = []
         self.notes = []
         self.copies = 0
@@ -445,9 +445,9 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            # Ends the story here if the agent is made careless, which means that it never syncs.
-            # Each kill in the steps below strikes when the agent calls fsync(), so it would never
-            # strike.
+            # Ends the story here if the agent is made careless, which means that it never syncs. In
+            # the steps below, the agent is killed when it calls fsync(), and a careless agent never
+            # calls it.
             return
 
         # After a clean hand-over, the agent writes records and is killed before it syncs the
@@ -458,9 +458,9 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The previous agent was killed before it had synced its output; the next agent recovers
-        # from that. When the log is rotated, this agent renames the file of its position, and is
-        # killed before it syncs the rename.
+        # The previous agent was killed before it had synced its output, so the next agent has to
+        # recover from that. When the log is rotated, this next agent renames the file of its
+        # position, and is killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()

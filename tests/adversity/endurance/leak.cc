@@ -1,6 +1,6 @@
 // A library for LD_PRELOAD that makes the upgrader leak a descriptor or memory at each start of an
-// agent. The canaries of the endurance run use this library to check that the run finds each leak.
-// The environment variable LEAK selects one of the two.
+// agent. The endurance run uses this library in its canaries (runs with an injected bug), to check
+// that it finds each leak. The environment variable LEAK is `descriptor` or `memory`.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -90,8 +90,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // This file is needed to start a program: it is the dynamic loader, or the puppet, which is the
-  // interpreter of an agent that is a script.
+  // This file is needed to start a program: it is the dynamic loader, or the interpreter of an
+  // agent that is a script. That interpreter is the puppet, the tests' agent program.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";

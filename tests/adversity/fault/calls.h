@@ -1,5 +1,6 @@
-// Functions that name system calls and errors as expectations.table and the command line name them,
-// and that find the file to which a descriptor refers.
+// Functions that return the names that system calls and errors have in expectations.table and on
+// the command line. Other functions find the file to which a descriptor refers, and read the memory
+// of another process.
 #pragma once
 
 #include <sys/types.h>

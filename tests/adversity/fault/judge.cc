@@ -51,7 +51,8 @@ std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
     // The same agent was active when the fault struck and at the end. If an upgrade was committed
-    // meanwhile, this agent was the new agent on its trial: the outcome is `moved`.
+    // meanwhile, this agent was the new version, which was on trial when the fault struck: the
+    // outcome is `moved`.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -80,7 +81,7 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
   // If an operator's request was refused, the answer in status.json names the reason, but not the
-  // stage of an upgrade.
+  // stage of an upgrade. The outcome then has `refused` in place of the stage.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);

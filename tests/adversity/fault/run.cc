@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // The test sends a signal only as long as the upgrader is the process's parent. Once the process
-  // has been reaped, its pid may belong to an unrelated process.
+  // The test kills this process only as long as the upgrader is its parent. Once the process has
+  // been reaped, its pid may belong to an unrelated process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
     // the agent now.
@@ -395,7 +395,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // Leaves out of the text an agent that ended before it had read a message.
+    // Says nothing about an agent that ended before it had read a message.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

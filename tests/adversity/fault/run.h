@@ -193,8 +193,8 @@ class Run {
   bool init_heard_ready_ = false;
   int wake_ = -1;  // a descriptor that is readable when a child may have ended
   std::deque<Agent> agents_;
-  // The sockets on which agents report to the test. With each socket is its agent's pid, or 0
-  // before the agent's first report.
+  // The sockets on which agents report to the test, each with its agent's pid, or with 0 before the
+  // agent's first report.
   std::vector<std::pair<int, pid_t>> sockets_;
   bool begun_ = false;
   bool over_ = false;

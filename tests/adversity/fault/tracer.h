@@ -92,8 +92,8 @@ class SwiftTime {
 
   // Returns whether the system call asks for the time.
   [[nodiscard]] static bool is_question(const RawCall& call);
-  // The next function and leave() put the simulated time into one system call. The tracer must call
-  // enter() at the entry of every system call, and leave() at its return.
+  // Puts the simulated time into one system call, together with leave(). The tracer must call
+  // enter() at the entry of every system call, and leave() at the return of that call.
   void enter(const RawCall& call);
   // Ends the wait that has just begun if it would last at most `most_ms` milliseconds, and returns
   // true. Otherwise returns false.

@@ -38,8 +38,8 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the member `request` of an operator's line. The answer to the line must repeat this name.
-// Returns nothing if the line gets no answer.
+// Returns the member `request` of an operator's line: the request's name, which the answer to the
+// line must repeat. Returns nothing if the line gets no answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;
@@ -65,8 +65,8 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor for this test. Each of its orders succeeds, such as the check or the start of a
-// program.
+// A supervisor for this test. Each action that the supervisor orders succeeds, such as the check or
+// the start of a program.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

@@ -156,7 +156,8 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Injects a bug that only the sanitizers can find, if a canary asks for such a bug.
+// Injects the bug that PLANTED_FAULT names, if it is one of these two. A sanitizer must find the
+// overflow, and libFuzzer's time limit must find the endless loop.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

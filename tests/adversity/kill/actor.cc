@@ -191,7 +191,7 @@ void Actor::hear(const std::string& line) {
 }
 
 // Acts out the agent's part, `part_`, when the agent has just started and is held (must not work
-// yet). Most parts that have an effect here are those of new versions that fail before they work.
+// yet). Most of the parts that have an effect here make a new version fail.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);

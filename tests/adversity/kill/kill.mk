@@ -1,4 +1,5 @@
-# `make kill` sends every signal at every step of upgrades that run under a small init.
+# `make kill` sends signals at the steps of upgrades that run under a small init. Without LONG=1 it
+# tries only a part of the steps and signals.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
 kill_objects := $(call unit,tests/adversity/kill/kill,$(filter-out %_test.cc %/main.cc \

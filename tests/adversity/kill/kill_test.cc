@@ -1,5 +1,6 @@
 // Tests some of the kill points (a signal at one step of an upgrade), one of each kind, and some
-// canaries. `make kill` tests all of them.
+// canaries (injected bugs that a kill point must find). `make kill` tests all canaries and more
+// kill points, and with LONG=1 it tests all kill points.
 #include <catch2/catch.hpp>
 
 #include "tests/adversity/kill/point.h"

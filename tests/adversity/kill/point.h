@@ -36,8 +36,8 @@ struct Verdict {
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the upgrade up to the kill point, sends the signal, and judges the state afterwards. If a
-// canary sets `deaf`, the signal is not sent.
+// Plays the upgrade up to the kill point, sends the signal, and judges the state afterwards. With
+// `deaf`, which only a canary (an injected bug) sets, the signal is not sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
 struct Survey {
@@ -58,7 +58,8 @@ bool parse(const std::string& name, Point& point);
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit
-  // Runs the canary. Returns "" if the error was found, otherwise the reason why it was not found.
+  // Runs the canary. Returns "" if the injected bug was found, otherwise the reason why it was not
+  // found.
   std::function<std::string()> missed;
 };
 

@@ -1,5 +1,5 @@
-// A bad upgrader for canaries: it starts the real upgrader as its child, so that a signal to this
-// process does not end the real upgrader.
+// A bad upgrader, which the tests use as a canary (an injected bug that they must find). It starts
+// the real upgrader as its child, so that a signal to this process does not end the real upgrader.
 //
 // usage: stand_in [OPTION ...] AGENT
 //

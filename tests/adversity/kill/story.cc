@@ -153,9 +153,9 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
 // agent-protocol(7), if the agent exits before it was sent `stop`, the upgrader exits, too, with
 // 128 + the signal's number. If the agent exits after it was sent `stop`, the stop is unclean, and
 // the old executable is started again. If the agent has already written `stopped`, its stop counts
-// as clean, whatever its exit status is. If the upgrader has read `cancel` from the agent, the
-// upgrader exits as before the `stop`. If `cancel` is written but not read yet, both ends are
-// allowed.
+// as clean, whatever its exit status is. If the upgrader has read `cancel` from the agent before
+// the exit, the upgrader exits as if it had not sent `stop`. If `cancel` is written but not read
+// yet, this end and the start of the old executable are both allowed.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};

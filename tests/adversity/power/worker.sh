@@ -27,8 +27,8 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# Installs a release without syncing it, as a careless program would do. Also writes to /data/junk,
-# a file that no program reads.
+# Installs a release without syncing it, as a careless program would do. Also writes random bytes,
+# without a sync, to /data/junk, a file that no program reads.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"

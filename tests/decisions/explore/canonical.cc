@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses only the following four time limits. `some_limit` is shorter than the five
-// seconds after which the log reports a missing `hello`.
+// The exploration uses only these four time limits. `some_limit` is shorter than the five seconds
+// after which the log reports a missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -68,9 +68,9 @@ State usual(State state) {
 
 // Replaces the number in the id of every upgrade by 1. `text` has the facts that a watcher has
 // recorded. Texts that differ only in these numbers become equal. In the text, an id is "u" and
-// capital letters, or "sigusr2-" and digits. The character after the id does not belong to it, and
-// is kept. This character is a digit that says from when the agent may be killed, or `-` if there
-// is no such time.
+// capital letters, or "sigusr2-" and digits. Directly after an id of the second kind stands one
+// more character, which is kept: a digit that says from when the agent may be killed, or `-` if
+// there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -213,17 +213,17 @@ State normalised(State state) {
   state.upgrade_signals = 0;
   state.control_reloads = 0;
   // Forgets which deadlines were postponed because the process was frozen. The supervisor remembers
-  // them, since a second freeze must not postpone them again. But the exploration never freezes the
-  // process twice.
+  // them so that a second freeze does not postpone them again. In the exploration, the process is
+  // never frozen a second time.
   state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Forgets which of its two pipes an agent has closed. For an agent that is not active yet, this
-    // makes a difference only in the log. Also forgets that an active agent has closed a pipe,
-    // because this has no effect at all. While an `activate` waits to be written, the agent's input
-    // is open.
+    // Of an agent that is not active yet, keeps only whether it has closed a pipe: which of its two
+    // pipes this was makes a difference only in texts for people. Forgets closed pipes of an active
+    // agent, because they have no effect beside such texts. The same holds while an `activate`
+    // waits to be written: then the agent's input is open, and a closed output has no effect.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

@@ -64,18 +64,19 @@ inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
 // Two policies with --previous and --attempts. The second of them has no time limits, so no agent
-// has a trial under it. The exploration uses both of them, the simulation neither.
+// has a trial under this policy. The exploration uses both of them, the simulation neither.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Says which of three kinds of events are explored under a policy. Each kind multiplies the number
-// of states, and has the same effect under every policy. So each kind is usually explored under one
-// or two policies only. But `make explore` sets WHOLE=1 in the environment. Then `control` and
-// `of_one_gone` are explored under every policy, and `readiness` under the plain policy and the
-// policies with --previous, because with --previous a fallback may be on trial.
+// Says which of three kinds of events are explored under a policy. Each kind has the same effect
+// under every policy, but multiplies the number of states. So each kind is usually explored under
+// one or two policies only. With WHOLE=1 in the environment, which `make explore` sets, `control`
+// and `of_one_gone` are explored under every policy. `readiness` is then explored under the plain
+// policy and under the policies with --previous, because with --previous a fallback may be on
+// trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests

@@ -20,11 +20,10 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
 }
 
 // Returns the class of a `cancel`, which depends on the id in it. There are two kinds of ids: those
-// of upgrades by SIGUSR2, and all others. Two upgrades matter: the one under way, and the one of
-// which the agent has been notified. For the id of one of them, the class is `cancel_signal` or
-// `cancel`, by the kind of the id. The same holds for an id that the exploration itself uses, if
-// neither of the two upgrades has an id of the same kind. In all other cases the class is
-// `cancel_other`.
+// of upgrades by SIGUSR2, with the class `cancel_signal`, and all others, with the class `cancel`.
+// Two upgrades matter: the one under way, and the one for which the agent was sent `stop`. For an
+// id of neither upgrade, the class is `cancel_other` in two cases: one of these upgrades has an id
+// of the same kind, or the id is neither "u1" nor that of an upgrade by SIGUSR2.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {

@@ -45,8 +45,8 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
          is_watched(before.incumbent);
 }
 
-// Checks whether init is sent READY=1 at the right time. If the agent has the feature `readiness`,
-// READY=1 must wait for the agent's `healthy`.
+// Checks whether init is sent READY=1 at the right time. If a first agent or a fallback has the
+// feature `readiness`, READY=1 must wait for its `healthy`.
 void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
                      bool ready, std::vector<std::string>& broken) {
   if (!ready) {

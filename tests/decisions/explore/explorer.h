@@ -96,8 +96,9 @@ struct Story {
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
 // explored policies. Two kinds of moves cannot be written as a scenario: a deadline that passes
-// although an earlier deadline has not passed, and an agent that does not read its input. At the
-// first such move the text ends, and its last line says that the scenario is not complete.
+// although another deadline, at the same instant or earlier, has not passed, and an agent that does
+// not read its input. At the first such move the text ends, and its last line says that the
+// scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

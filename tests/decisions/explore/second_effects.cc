@@ -44,8 +44,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Adds to `actions` the order that puts AGENT's link back. Adds nothing if --relink is not set, or
-// if the upgrade was not to the executable that AGENT's link names.
+// Adds to `actions` the order that puts AGENT's link back, if --relink is set and the upgrade was
+// to the executable that this link names.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }

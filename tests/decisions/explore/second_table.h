@@ -51,8 +51,8 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    // The guards (conditions) of the row. Each guard has the value that it must return for the row
-    // to apply.
+    // The guards (conditions) of the row, each with the value that it must return for the row to
+    // apply.
     std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;

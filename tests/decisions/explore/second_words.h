@@ -15,8 +15,9 @@
 
 namespace upgrader::test {
 
-// One of the two agents of the second table. Agent A is active, or is started to become active
-// without a trial. Agent B is a candidate that waits to be activated.
+// One of the two agents of the second table. Agent A is active, or is a first agent or a fallback
+// that is started to become active. Agent B is a candidate that waits to be activated, or a
+// standby.
 struct Party {
   Generation generation = 0;  // the agent's generation; 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -115,7 +116,8 @@ struct Happening {
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
 // Translates an event of the supervisor into the second table's terms. Returns nothing if the event
-// is about an agent that has ended, or if no deadline has passed.
+// is about an agent that has ended. Also returns nothing if the event is DeadlinePassed, but no
+// deadline of the table has passed.
 [[nodiscard]] std::optional<Happening> happening_of(const Notes& notes, const Event& event,
                                                     Time now);
 

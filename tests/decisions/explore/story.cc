@@ -77,9 +77,9 @@ class Teller {
 
  private:
   // Returns whether the event is of the class `wanted`. In the exploration, an `extend` or a
-  // `cancel` just before a deadline has a class of its own. If `wanted` is such a class, compares
-  // the event with the usual class of this message instead, because the caller chooses the time of
-  // the message.
+  // `cancel` just before a deadline has a class of its own. A scenario sends such a message without
+  // waiting for the deadline. So if `wanted` is such a class, the event must instead have the usual
+  // class of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {

@@ -1,6 +1,6 @@
 // Tests how an adapter is started. An adapter is a program that is started instead of the agent's
-// program. From its arguments, environment variables and descriptors, the adapter learns which
-// program the agent's program is.
+// program. Its arguments, environment variables and descriptors tell the adapter which program the
+// agent's is.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -31,8 +31,8 @@ ChildSetting with_adapter(const std::string& path = "/bin/sh") {
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts the adapter that a setting names instead of the given program. The destructor kills and
-// reaps the adapter.
+// Starts an adapter, which the setting names, instead of the given program. The destructor kills
+// and reaps the adapter.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {

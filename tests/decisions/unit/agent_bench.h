@@ -168,7 +168,7 @@ class Lines {
   std::string bytes_;
 };
 
-// A pipe on which an agent waits until the test releases it.
+// A pipe on which an agent waits until the test lets the agent continue.
 class Barrier {
  public:
   void wait() const {

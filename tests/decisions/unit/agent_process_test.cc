@@ -1,8 +1,8 @@
 // Tests how the agent's library changes its own process: descriptors and environment. A process has
-// at most one conversation with its upgrader. Afterwards, the process's environment no longer says
-// that there is an upgrader. If the process then opens the library again, the library must refuse.
-// It must not conclude that there is no upgrader, because the process would then activate itself
-// beside the active agent.
+// at most one conversation with its upgrader. When the library is opened, it removes the upgrader's
+// variables from the environment. If the process opens the library again, the library must refuse.
+// It must not conclude from the environment that there is no upgrader, because the process would
+// then activate itself beside the active agent.
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 // Tests the control directory: how an operator's requests are parsed, obeyed and answered, and how
 // soon and how often status.json is written. The test itself moves the clock. Each request goes
-// first to the chronicle (the history of agents and requests), and then to the supervisor.
+// first to the chronicle (the history of agents and requests), and then, if the chronicle has no
+// answer to it, to the supervisor.
 #include "upgrader/wire/control_request.h"
 
 #include <sys/stat.h>
@@ -131,8 +132,8 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// Passes an operator's requests to the chronicle, which decides whether a request is new, and then
-// to the supervisor. Both are parts of a StatusBench.
+// Passes an operator's requests to the chronicle. If the chronicle has no answer to a request,
+// passes the request on to the supervisor. Both are parts of a StatusBench.
 class Office {
  public:
   Actions ask(ControlRequest asked) {

@@ -1,6 +1,5 @@
 // Tests which files count as programs. The tests write the files byte by byte, and as small as
-// possible. program_test.cc compares the upgrader's judgement of a file with the kernel's
-// judgement.
+// possible. program_test.cc compares the upgrader's judgment of a file with the kernel's judgment.
 #include "base/executable.h"
 
 #include <elf.h>
@@ -66,8 +65,8 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  // The bytes after the header and the table of segments. So that offsets are those of the file,
-  // `rest` also has bytes in place of the header and the table, which are not used.
+  // The bytes of the file after the header and the table of segments. `rest` begins with unused
+  // bytes in place of the header and the table, so that offsets in `rest` are offsets in the file.
   std::string rest;
 };
 

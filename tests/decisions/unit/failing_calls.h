@@ -68,10 +68,9 @@ enum class Call {
   write
 };
 
-// Makes a call fail with an errno as long as this object exists. The call first succeeds `after`
-// times, and then fails once. This is repeated until the call has failed `times` times; after that,
-// this object lets every call through. The call also fails in child processes that are forked while
-// this object exists.
+// Makes a call fail with an errno, `times` times in total, as long as this object exists. Before
+// each failure, the call succeeds `after` times. After the last failure, this object lets every
+// call through. The call also fails in child processes that are forked while this object exists.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)

@@ -82,8 +82,8 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // Makes the new process as fast as possible: if the upgrader inspects it with stat(), the stat()
-  // waits until the process has executed `cat`.
+  // Makes the new process seem as fast as possible: if the upgrader inspects the process with
+  // stat(), this stat() waits until the process has executed `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));

@@ -196,9 +196,9 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The call that counts the agent's start fails. The earlier calls succeed: open() for the links'
-  // directories, the program and the program's loader, or openat() for the file of --attempts,
-  // which is read twice.
+  // Makes the call fail that counts the agent's start. The calls before it succeed. Those of open()
+  // are for the links' directories, the program and the program's loader. Those of openat() are for
+  // the file of --attempts, which is read twice.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);

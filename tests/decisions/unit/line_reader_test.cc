@@ -179,7 +179,7 @@ TEST_CASE("a reader that has told the end reads on") {
 
 TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   LineReader reader;
-  // space() allocates the buffer when it is first called.
+  // The first call of space() allocates the reader's buffer, which must not count as memory below.
   REQUIRE(reader.space().size() == line_bytes_max);
   const wire_test::CountedMemory memory;
   std::size_t lines = 0;

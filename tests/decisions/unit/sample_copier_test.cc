@@ -72,8 +72,8 @@ class Bench {
   }
   void pass(std::uint64_t time_us) { now_us_ += time_us; }
 
-  // Lets a last agent take over and copy the rest of the log. Then compares the output with the
-  // log.
+  // Lets one more agent take over, which copies the rest of the log. Then compares the output with
+  // the log.
   [[nodiscard]] demo::Proof finish() {
     if (rotations_ > 0) pass(rotate_wait_us);
     Copier copier = take_over();

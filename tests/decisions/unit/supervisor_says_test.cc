@@ -1,7 +1,8 @@
-// Tests the texts that the supervisor makes for agents and operators. Among them are log lines
-// about the upgrader's exit and about an agent that gets its work back, and the reasons of refusals
-// and failures, with their maximum length. Also tests the message types in `error` messages, the
-// last messages of agents that have exited, and log lines that may be written only once.
+// Tests the texts that the supervisor makes for agents and operators. Among them are the reasons of
+// refusals and failures, with their maximum length. Others are log lines about the upgrader's exit
+// and about an old agent that takes its work back. Also tests the message types in `error`
+// messages, the last messages of agents that have exited, and log lines that may be written only
+// once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

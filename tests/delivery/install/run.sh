@@ -66,8 +66,8 @@ completions_load() {
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
-# Prints the code in docs/agents.md of the language $1, which stands between lines of ```. Then
-# prints a function work() that does nothing, since the code calls a function of that name.
+# Prints the code in the language $1 that docs/agents.md has between lines of ```. Then prints a
+# function work() that does nothing, since the code calls a function of that name.
 example() {
   awk -v opening="\`\`\`$1" '
     $0 == "```" { inside = 0 }
@@ -110,9 +110,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which protections a program or library lacks. Finds the stack protector by the call of its
-# check, which only functions with a buffer make. Each program or library is built from many
-# objects, all with the same options, so at least one of them makes this call.
+# Prints which protections a program or library lacks. Recognizes the stack protector by the call of
+# its check. Only functions with a buffer make this call. But each program or library is built from
+# many objects, all with the same options, so at least one object makes it.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -219,7 +219,7 @@ runs_by_hand() {
   wait "$pid"
 }
 
-# Copies the installed hello-agents, as a person does who begins an agent from one of them.
+# Copies the installed hello-agents, as a person does who develops an agent from one of them.
 copies_hello_agents() {
   cp -R "$root/usr/share/doc/upgrader/examples/hello-agent" "$scratch/hello" &&
     [ "$(find "$scratch/hello" -name 'hello[-_]agent*' | wc -l)" = 7 ]

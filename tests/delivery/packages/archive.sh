@@ -33,8 +33,8 @@ has_its_name() {
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }
 
-# Makes an archive from an unpacked archive after a change of the files' owners, times and modes.
-# The two archives must be equal.
+# Unpacks an archive, changes the files' owners, times and modes, and makes a new archive from these
+# files. The two archives must be equal.
 of_itself() {
   mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
     -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&

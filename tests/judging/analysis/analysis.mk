@@ -23,8 +23,8 @@ analyze-here: $(upgrader_library) $(protocol_library) $(if $(filter 1,$(LONG)),$
 # UndefinedBehaviorSanitizer and LeakSanitizer. ThreadSanitizer is not used, because the upgrader,
 # the library and the sample agent have one thread each. By default, only the product is sanitized:
 # it is linked with the tests' usual objects, and the longest tests are left out. LONG=1 also
-# sanitizes the tests, and runs all of them. It also runs the tests that .mk files of other programs
-# add to `sanitized_tests`.
+# sanitizes the tests, runs all of them, and runs the tests that .mk files of other programs add to
+# `sanitized_tests`.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
@@ -76,8 +76,8 @@ tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(san
 
 # ---- settings for both make sanitize and make coverage
 
-# Without LONG=1, leaves out the explorations of all states. They would take minutes, and find no
-# error in the core that the remaining tests do not find.
+# Without LONG=1, leaves out the explorations of all states. They would take minutes, and every
+# error in the core that they find is also found by the remaining tests.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
 # These tests need the sample agent, which is built only with LONG=1.

@@ -4,10 +4,10 @@
 .PHONY: coverage coverage-build coverage-run
 
 # The settings of the coverage build. The counted code has only the branches that the source shows:
-# the compiler inlines nothing, and makes no branches for exceptions. It counts only the product.
-# The counters are atomic, because some explorations of all states have several threads. The
-# product's objects are linked first: if a test and the product both have a copy of a function from
-# a header, the product's counted copy is used.
+# the compiler inlines nothing, and makes no branches for exceptions. Only the product's branches
+# are counted. The counters are atomic, because some explorations of all states have several
+# threads. The product's objects are linked first: if a test and the product both have a copy of a
+# function from a header, the product's counted copy is used.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \

@@ -462,9 +462,9 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            # In an expression such as `a.b<c>`, visits only the part before the `.` or `->`. That
-            # part begins where the whole expression begins, and template arguments after the
-            # member's name begin later.
+            # In an expression such as `a.b<c>`, visits only `a`, the part before the `.` or `->`.
+            # Only this part begins where the whole expression begins: template arguments such as
+            # `c` begin later.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

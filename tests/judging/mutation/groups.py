@@ -10,8 +10,8 @@ LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
 # Files of upgrader/core that belong to the group of the shell (the code around the decisions), and
-# not to the group of the decisions. One of them has the facts for messages to init. The code in the
-# other two is tested with whole programs.
+# not to the group of the decisions. init_news.h has the facts for messages to init. The code in
+# options.cc and options.h is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the

@@ -1,6 +1,6 @@
 # Runs test cases with a mutant switched on, in test programs that wait for orders (killer_main.cc).
-# Before that, runs each test case once to find out which mutants the test case reaches, and how
-# long it takes.
+# Before that, runs each test case without a mutant, to find out which mutants the test case
+# reaches, and how long it takes.
 import mmap
 import os
 import struct
@@ -25,8 +25,8 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    # How often this test case has killed a mutant so far, by the mutant's name, by its function and
-    # by its file.
+    # How often this test case has killed mutants so far. Each kill is counted three times: under
+    # the mutant's name, its function and its file.
     kills: dict = field(default_factory=dict)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import find
 import planted
 
-# The numbers of a file's mutants begin at a multiple of this constant, and the file's name
+# The numbers of a file's mutants begin just after a multiple of this constant, and the file's name
 # determines this multiple. So a change of one file does not change the numbers in any other file.
 # If the numbers in a header changed, all files that include this header would have to be compiled
 # again.

@@ -94,9 +94,9 @@ canary_site() {
   echo 'docs/limits.html: leads nowhere: planted-page.html'
 }
 
-# Checks that the change that CONTRIBUTING.md prints works. In a copy of the tree, both files must
-# change and keep their format, both must compile, and make must build the test, by itself and in
-# `make quick`.
+# Checks that the change that CONTRIBUTING.md prints works. In a copy of the tree, the change must
+# alter a source file and a test. Both must keep their format and compile, and make must build the
+# test, by itself and in `make quick`.
 check_first_change() {
   copy=$scratch/first
   rm -rf "$copy"

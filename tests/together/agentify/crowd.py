@@ -39,7 +39,7 @@ PLAYS = [("good, sockets passed", Nginx, True, good, True),
 def play(kind, sockets, upgrade):
     """Upgrades while clients send requests. Returns how many requests were answered, and how many
     were not."""
-    # An upgrade's trial may take a minute, but it ends as soon as agentify says `healthy`.
+    # The time limit of each trial is a minute, but a trial ends as soon as agentify says `healthy`.
     machine = Machine(kind, sockets, trial="60s")
     try:
         machine.point_at("v1")

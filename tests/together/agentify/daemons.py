@@ -111,8 +111,8 @@ class Machine:
                 continue
             rest = b""
             # The daemon may have written half a line just before a message of the upgrader or
-            # agentify. Then one line has both texts, so the message is searched for within the
-            # line.
+            # agentify. Then one line has both texts. So the search below finds a message anywhere
+            # in a line.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
@@ -269,8 +269,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary, a check that these tests notice two daemons that run at the same time.
-# The script of one daemon notices a second one with a lock, and the script of the other daemon with
+# The daemons for the canary, which checks that these tests notice two daemons that run at the same
+# time. The script of PythonServer notices the other daemon by a lock, and the script of Chronyd by
 # a pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]

@@ -183,8 +183,8 @@ def main():
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
     note("a probe's connection has failed",
          "" if fired.get("connect") or sys.argv[1:] else str(fired))
-    # Canary: here, agentify's calls of kill() have no effect. So a process of the daemon is left at
-    # the end, and the test must notice this process.
+    # Checks the test itself: in this run, agentify's calls of kill() have no effect. So a process
+    # of the daemon is left at the end, and the test must notice this process.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")
     print("%d passed, %d failed" % (passed, failed))

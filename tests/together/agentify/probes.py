@@ -230,7 +230,8 @@ def test_a_server_that_never_answers(stage):
         never.set()
 
 
-# An /etc/hosts that gives the name `two` two addresses, in this order.
+# An /etc/hosts that gives the name `two` two addresses. In the test, the first address hangs, and
+# the second one answers.
 HOSTS = "127.0.0.2 two\n127.0.0.1 two\n"
 
 

@@ -114,7 +114,8 @@ def test_tcp_by_name(stage):
     becomes_ready(stage, f"tcp:localhost:{port}", daemon)
 
 
-# An /etc/hosts in which one name has two addresses, in this order, and another name has one.
+# An /etc/hosts that gives two addresses, in this order, to the name `two`, and one address to the
+# name `one`.
 HOSTS = "::1 two\n127.0.0.1 two\n127.0.0.2 one\n"
 
 

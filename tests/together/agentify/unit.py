@@ -147,8 +147,8 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     daemon.write_text("")
     lock.write_text("")
     # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
-    # file. A start of the upgrader makes the lock file newer. So the test sets the time of the lock
-    # file to a time in the future.
+    # file. A start of the upgrader makes the lock file newer. The test does that, too: it sets the
+    # time of the lock file to a time in the future.
     os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
@@ -167,8 +167,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
     """the printed file agrees with the sample agent's service file about when init starts, stops
     and kills"""
     del stage
-    # For each init system, a pattern for lines of a service file. Each line that matches it in the
-    # service file that agentify prints must also be in the sample agent's service file.
+    # For each init system, a pattern that selects lines of the service file that agentify prints.
+    # Each selected line must also be in the sample agent's service file.
     load = {
         "systemd": r"^(?:Type|ExecReload|Restart|RestartSec|KillMode|TimeoutStopSec|TimeoutStartSec"
                    r"|OOMPolicy|RuntimeDirectoryPreserve|StartLimitIntervalSec|WantedBy)=.*$",

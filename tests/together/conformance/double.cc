@@ -331,9 +331,9 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child of the agent. The child ends with the agent. The child has the agent's output pipe
-// open only with `keeps_output`, and an environment variable of the upgrader only with
-// `keeps_variables`. It never has the agent's input pipe open.
+// Starts a child of the agent. The child is killed when the agent ends. The child has the agent's
+// output pipe open only if `keeps_output` is true, and an environment variable of the upgrader only
+// if `keeps_variables` is true. It never has the agent's input pipe open.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

@@ -1,9 +1,9 @@
 // Tests the parts of fleet-agent that do not handle commands. The fetcher downloads releases: the
 // tests check which releases it accepts, and which of its callers get a result. A hook is a program
 // of the node that a plan runs: the tests check how a hook is run, and when it is not run. They
-// also check fleet-agent's ledger on disk, which causes it names for a failure, and when a node
-// stops trusting the store. Writes and requests must arrive although answers get lost or the
-// upgrader is restarted.
+// also check fleet-agent's ledger (a file in which it notes what it has begun), which causes
+// fleet-agent names for a failure, and when a node stops trusting the store. Writes and requests
+// must arrive although answers get lost or the upgrader is restarted.
 #include "fleet/agent/fetcher.h"
 
 #include <agent-protocol/agent.h>
@@ -550,8 +550,8 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
   // An epoch is the number of restores of the store from a snapshot. A person has accepted epoch 4,
-  // and in this epoch the node has seen revision 90. Now the store is at revision 80. So the store
-  // was restored once more, and no person has accepted this restore.
+  // and in this epoch the node has seen revision 90. Now the store is at revision 80, which is
+  // lower, so it was restored once more. No person has accepted this restore.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

@@ -117,7 +117,7 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  // The controller's log is written to the directory of its certificates.
+  // The second argument is the file for the controller's log, beside its certificates.
   process_ = start_process(std::move(words),
                            std::filesystem::path(who.authority).replace_filename(name + ".log"));
 }
@@ -155,9 +155,9 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // In this order, no batch waits for the judge, the part of the controller that compares the
-  // failures of nodes with the new version and with the old one. In a random order, each batch
-  // would wait for the judge, which examines the nodes only every ten seconds.
+  // In a random order, each batch would wait for the judge, the part of the controller that
+  // compares the failures of nodes with the new version and with the old one. The judge examines
+  // the nodes only every ten seconds.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -168,7 +168,8 @@ class BenchBed {
   }
   void wait(std::chrono::milliseconds time);
 
-  // Returns the store's revision. Each transaction that writes raises the revision by one.
+  // Returns the store's revision. It grows by one with each transaction that writes, so it serves
+  // to count the writes.
   [[nodiscard]] Revision revision();
   // Returns the state of a rollout. If the rollout is aborted or paused, prints the reason and ends
   // the benchmark.

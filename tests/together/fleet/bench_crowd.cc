@@ -21,8 +21,8 @@ namespace fleet::test {
 namespace {
 
 // The maximum number of nodes, in all processes together, that may be connecting to the store at
-// the same time. Without this limit, each process would make a thousand TLS handshakes at once.
-// Their cost is not part of the measured cost of a rollout.
+// the same time. Without this limit, each process would make a thousand TLS handshakes at once. All
+// nodes connect before a rollout is measured, so this limit does not change the measured cost.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};

@@ -47,8 +47,8 @@ struct CrowdBoard {
 class Crowd {
  public:
   // The maximum number of nodes in one process. A process can open only a limited number of
-  // descriptors. A node needs three for each connection, and has several connections for a moment
-  // if its first ones break.
+  // descriptors. A node needs three for each connection. If its first connections break, it has
+  // several at the same time for a moment.
   static constexpr std::size_t nodes_a_process = 1'000;
 
   struct Settings {

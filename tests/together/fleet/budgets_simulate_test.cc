@@ -55,8 +55,8 @@ class Cell {
   // until `steps` steps have been made.
   void run(int steps) {
     for (int i = 0; i < steps && wrong_.empty(); ++i) {
-      // Only a change of the store can end a rollout or plan, so the end is checked only after a
-      // change. Reading all records takes much longer than a step.
+      // Only a change of the store can end a rollout or plan. So the end is checked only after a
+      // change: the check reads all records, which takes much longer than a step.
       const bool has_changed = store_.revision() != revision_;
       revision_ = store_.revision();
       if (has_changed && is_over()) return;
@@ -368,8 +368,9 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // At most two places of the budget may still be taken, although no node is down any more. After
-    // its last node has come up, a driver gives that node's place back only in its next step.
+    // The budget has one place for each of the two sites. Both may still be taken, although no node
+    // is down any more: after its last node has come up, a driver gives that node's place back only
+    // in its next step.
     CHECK(cell.places() <= 2);
   }
 }

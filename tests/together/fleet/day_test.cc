@@ -25,9 +25,9 @@ using namespace fleet_test;
 
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
-// The maximum duration of a rollout. A rollout has six batches. Each batch runs the new version for
-// a time (the soak), and may then wait in vain for its confirmation. A person may also pause the
-// rollout. A rollout that takes longer counts as stuck.
+// A rollout that takes longer than this counts as stuck. A rollout has six batches. Each batch runs
+// the new version for a time (the soak), and may then wait in vain for its confirmation. A person
+// may also pause the rollout.
 constexpr Ms rollout_max = 6 * hour;
 // How long after a rollout's end its nodes may still run a new version on trial, which is neither
 // confirmed nor taken back yet.

@@ -388,8 +388,8 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // While the claim existed, only the rollout moved this node, and the desired version had no
-  // effect. Now the claim is gone. From now on, the node again has the time `staging_ms` to come to
+  // As long as the node's claim existed, only the rollout moved the node, and the desired version
+  // had no effect. Now the claim is erased, and the node again has the time `staging_ms` to come to
   // its gate.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));

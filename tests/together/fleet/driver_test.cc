@@ -15,8 +15,8 @@ namespace {
 
 using namespace fleet;
 
-// A driver, a store in memory, and a clock that the test moves. settle() carries out the driver's
-// actions until the driver waits.
+// A driver (the part of a controller that steers a plan, for example), a store in memory, and a
+// clock that the test moves. settle() carries out the driver's actions until the driver waits.
 template <class Driven>
 struct Bench : fleet_test::DriverWork {
   Driven driver;
@@ -82,8 +82,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
   }
   CHECK(decisions == before + 1);
   // This message says that more changes follow immediately. So the driver does not decide yet, but
-  // waits for those changes. Here they do not come, and the driver decides when it next renews its
-  // lease. (It would also decide when it next reads the store.)
+  // waits for those changes. Here they do not come, so the driver decides at the next renewal of
+  // its lease. (It would also decide when it next reads the store.)
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});

@@ -160,9 +160,10 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // A controller that stops driving a rollout pauses before it tries to become the driver again. If
-  // it stops soon after it began, again and again, the pause grows. The pause stays short if the
-  // controller was the driver for a long time, or if another controller became the driver first.
+  // A controller that stops driving a rollout pauses before it tries to become the driver again.
+  // The pause grows each time that the controller stops soon after it began. The pause stays short
+  // if the controller was the driver for a long time, or if another controller became the driver
+  // first.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

@@ -160,8 +160,8 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   cell.request.waits = true;
   request.value = write_record(cell.request);
   CHECK(next_join(records, noon));
-  // Here the node's identity has also changed since the approval, but it is not revoked. After a
-  // change such as a renewed certificate, the approval is still valid.
+  // Now the node is not revoked, but its identity has changed since the approval, for example by a
+  // renewed certificate. After such a change, the approval is still valid.
   owner.value = write_record(identity_with(key_b));
   CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
 }
@@ -475,7 +475,8 @@ TEST_CASE("a machine that has joined gets its certificate, whatever its token is
 TEST_CASE("a certificate that is not listed in its owner's record is not given away") {
   Door door;
   door.join("0B");
-  // The controller writes the request to the store, and fleet-signer then makes a new certificate.
+  // The controller does not send this certificate, but writes the machine's request to the store,
+  // so that fleet-signer makes a new certificate.
   CHECK(std::holds_alternative<JoinWrite>(door.begin()));
 }
 

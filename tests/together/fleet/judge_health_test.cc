@@ -236,8 +236,8 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  // This node's last health report, which comes at the end of the soak, is still missing. The
-  // driver must wait for it, but at most a minute.
+  // Replaces this node's last health report, from the end of the soak, by its first one. So the
+  // last report is missing. The driver must wait for it, but at most a minute.
   cell.reports(cell.first[0], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
@@ -255,8 +255,8 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    // The last health reports of these nodes are still missing. The driver must wait for them, but
-    // at most a minute.
+    // Replaces the node's last health report by its first one. So the last reports of these nodes
+    // are missing. The driver must wait for them, but at most a minute.
     cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);

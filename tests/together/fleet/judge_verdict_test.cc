@@ -502,7 +502,7 @@ TEST_CASE("of simulated bakes of a good version, at most one in a hundred is sto
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  // The length of one unit of time, in milliseconds added up over all nodes.
+  // The length of one unit, in milliseconds. A time here is the sum of the times of all nodes.
   constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);

@@ -335,7 +335,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
       changes.push_back({false, value});
     for (std::int64_t i = 0; i < sizes[batch]; ++i)
       changes.push_back({true, change(gauge.shift)});
-    // Puts the nodes into a random order, as they have in a real rollout.
+    // Puts the nodes into a random order, as in a real rollout.
     for (std::size_t i = changes.size(); i > 1; --i)
       std::swap(changes[i - 1], changes[chance.bits() % i]);
     const auto type = gauge.rises > 0 ? fleet::MeasureType::counter : fleet::MeasureType::gauge;
@@ -343,9 +343,9 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     if (gauge.by_half) log = log_by_halves(changes, halves);
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
     mean = fleet::log_sum(mean, share + log);
-    // The judge may stop a good version with the probability alpha. One half of alpha is for
-    // failures. The other half is for the measures that a component reports of itself, as in this
-    // simulation.
+    // The judge stops a good version with a probability of at most alpha. One half of alpha is for
+    // failures. The other half is for the measures that a component reports about itself, as in
+    // this simulation.
     const double limit = fleet::log_limit_of_measure(alpha, 1);
     if ((gauge.by_half ? halves.log() : mean) >= limit) return touched;
   }

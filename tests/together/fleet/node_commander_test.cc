@@ -299,7 +299,8 @@ TEST_CASE("confirm is answered done only at the commit") {
   }
 }
 
-// After an upgrader has told the old version to stop, it refuses to cancel the upgrade.
+// After an upgrader has told the old version to stop, it refuses to cancel the upgrade. So it may
+// have refused a roll-back that came before the activation.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;

@@ -372,8 +372,9 @@ TEST_CASE("the same seed makes the same batches, and another seed another canary
   for (int seed = 0; seed < 200; ++seed) {
     canaries.insert(draft_batches(terms("1,10%", std::to_string(seed)), nodes(500)).batches[0]);
   }
-  // The canary batch has one node, chosen by a seed. If all 500 nodes are equally likely, 200 seeds
-  // choose about 165 different nodes. A much lower number means that the choice prefers some nodes.
+  // The first batch, the canary, has one node, chosen by a seed. If all 500 nodes are equally
+  // likely, 200 seeds choose about 165 different nodes. A much lower number means that the choice
+  // prefers some nodes.
   CHECK(canaries.size() > 140);
 }
 

@@ -24,8 +24,8 @@ struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
-  // The driver asks the rollout's gates in rounds. This is the number of the round that waits for
-  // an answer, or 0 if none does.
+  // The driver asks the rollout's gates (questions such as one to Prometheus) in rounds. This is
+  // the number of the round that waits for its answers, or 0 if no round does.
   std::int64_t round = 0;
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
@@ -187,7 +187,8 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  // The driver writes the bake's progress after each tenth of the bake.
+  // The driver writes the progress of the bake only after each tenth of the bake. So after 95 s,
+  // the record still says 90 s.
   CHECK(bench.rollout().baked_ms == 90 * second);
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);

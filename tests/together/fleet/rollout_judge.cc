@@ -142,7 +142,7 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks a command to confirm: since the batch was applied, the gate must have given this driver
+// Checks a command to confirm: after the batch was applied, the gate must have given this driver
 // the answer `well`. If the batch is already being confirmed, its remaining nodes need no new
 // answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {

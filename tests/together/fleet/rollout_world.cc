@@ -32,9 +32,9 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch was begun before this time; a batch can be begun
-// several times. The number at the end of the command's id tells this, since each time uses the
-// next `attempts_max` numbers.
+// Returns, as text, how often the command's batch had been begun again when the command was
+// written. Each time, the batch's commands get the next `attempts_max` numbers at the end of their
+// ids.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));

@@ -145,9 +145,9 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // True if the node has begun its last upgrade to reach its desired version, and not for a
-  // command. In this case machine_ reports the upgrade, and the reports of commander_ do not change
-  // the upgrade's record.
+  // True if the node's last upgrade was begun for its desired version, and not for a command. In
+  // this case machine_ reports the upgrade, and the reports of commander_ do not change the
+  // upgrade's record.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, while this record waits to be written.

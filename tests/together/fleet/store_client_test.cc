@@ -1,7 +1,7 @@
 // Tests the client for etcd without members. The tests check how messages are put into frames, how
 // errors are classified, and which member the client asks next. They also check when the client
-// moves away from a member that does not answer, and that after an overload all clients are served
-// again, instead of keeping the store overloaded by new connections.
+// moves away from a member that does not answer. After an overload, all clients must be served
+// again: their new connections must not keep the store overloaded.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -230,8 +230,8 @@ TEST_CASE(
   endpoints.heard(first, 10 * Endpoints::long_life);
   CHECK(endpoints.stretched(2s) == 8s);
 
-  // The client stays with this member for some seconds after the first failure, since the election
-  // of a leader takes less time.
+  // After the first failure, the client stays with this member for some seconds. An election of a
+  // leader takes less time, so the client does not move because of an election.
   endpoints.failed(first, 700s);
   endpoints.failed(first, 705s);
   CHECK(endpoints.present().connection == first);

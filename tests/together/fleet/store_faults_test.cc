@@ -536,8 +536,8 @@ TEST_CASE("a connection may take longer to open than a call may take") {
     REQUIRE(loop.wait([&] { return answered.has_value(); }, 90s));
     return *answered;
   };
-  // The client may take 8 s to open its third connection, since this time limit doubles after each
-  // failure.
+  // The client's time limit for opening a connection doubles after each failure. So the client may
+  // take 8 s to open its third connection.
   while (way.opened() < 3) {  // ends when two connections have failed
     CHECK_FALSE(read());
   }

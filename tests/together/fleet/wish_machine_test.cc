@@ -31,8 +31,8 @@ class Bench {
     }
     return actions;
   }
-  // Brings the upgrade to this phase with as few events as possible. The desired version has the
-  // revision 5.
+  // Brings the upgrade to this phase with as few events as possible. The upgrade's desired version
+  // has the revision 5.
   void reach(UpgradePhase phase) {
     step(WishSeen{wish(5)});
     if (phase == UpgradePhase::staging) return;
@@ -348,7 +348,7 @@ struct Shown {
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
 // `done` if its version already runs. Otherwise `done` may only follow `cutover_ready` (the upgrade
-// is at its gate), once the new version is active.
+// is at its gate), once the new version is active (`has_come`).
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;

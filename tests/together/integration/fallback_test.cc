@@ -125,8 +125,8 @@ ino_t program_of(const Puppet& agent) {
   return status.st_ino;
 }
 
-// Upgrades to a puppet (fake agent) that fails on trial. Returns the fallback, which the upgrader
-// has started then. Calls `meanwhile` after the old agent has exited.
+// Upgrades to a puppet (fake agent), calls `meanwhile` after the old agent has exited, and then
+// makes the puppet fail on trial. Returns the fallback that the upgrader has started.
 Puppet fall_back(World& world, Puppet old, const std::function<void()>& meanwhile) {
   Puppet next = world.hand_over(old);
   meanwhile();

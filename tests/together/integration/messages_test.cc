@@ -463,8 +463,9 @@ TEST_CASE("no upgrade ends twice") {
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
   // Two messages wait in two pipes: the candidate's `unfit` and the active agent's `cancel`. The
   // kernel decides which of them the upgrader reads first. If it is `unfit`, the upgrade has
-  // already failed when the upgrader reads the `cancel`, so it answers the `cancel` with an
-  // `error`.
+  // already failed when the upgrader reads the `cancel`, so the upgrader answers the `cancel` with
+  // an `error`. To see whether that `error` comes, the agent sends a message of an unknown type,
+  // which is always answered with an `error`.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -91,8 +91,8 @@ void Puppet::say_bytes(std::string_view bytes) {
   // The size of a packet is limited, so a long text is sent in several packets.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
-    // The puppet's answer to this test may be missing: the upgrader may read the line that the
-    // puppet was told to write, and kill the puppet before it answers.
+    // Waits for the puppet's answer to this command, or for the puppet's end: the upgrader may read
+    // the line that the puppet has written, and kill the puppet before the puppet answers.
     world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
                        "a puppet to speak");
     if (!connection_->answers.empty()) connection_->answers.pop_front();

@@ -69,7 +69,7 @@ TEST_CASE("a state may be as large as the page says") {
   }
   SECTION("65,000 bytes as it is written") {
     // In JSON, each of the first 10,833 characters takes six bytes, and the newline takes two
-    // bytes: 65,000 bytes together.
+    // bytes. Together they take 65,000 bytes, the limit.
     const std::string state = std::string(10'833, '\x01') + "\n";
     REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);

@@ -1,8 +1,8 @@
 # make check-languages: tests the libraries for agents in languages other than C and C++, and
 # installs all tools that Debian has for these languages. `make check` tests only the languages
 # whose tools are installed, and names the remaining languages. Debian's npm is installed only if
-# there is no npm yet, because a nodejs that is not Debian's has its own npm, which conflicts with
-# Debian's npm.
+# there is no npm yet: a nodejs from another source brings its own npm, which conflicts with
+# Debian's.
 npm_package = $(if $(shell PATH=/usr/bin:/bin command -v npm),,npm)
 languages_packages = $(build_packages) gcc python3 black flake8 mypy python3-build \
   python3-setuptools python3-wheel golang-go nodejs $(npm_package) node-typescript cargo rustc \

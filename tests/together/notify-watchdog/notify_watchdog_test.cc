@@ -28,7 +28,8 @@ namespace {
 
 constexpr Terms terms{.device_timeout = 60s, .start_timeout = 5min, .stop_timeout = 2min};
 
-// The part of notify-watchdog that decides, with a clock that the test moves.
+// The part of notify-watchdog that decides when to feed or disarm the watchdog device, and a clock
+// that the test moves.
 class Bench {
  public:
   explicit Bench(const Terms& with = terms) : guard_(with, now_) {}

@@ -1,5 +1,4 @@
-// Tests that bugs that were found and fixed in the code in upgrader/shell do not come back. Uses
-// the real upgrader.
+// Tests that fixed bugs of the code in upgrader/shell do not come back. Uses the real upgrader.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

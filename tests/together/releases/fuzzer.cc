@@ -1,7 +1,7 @@
 // Runs libFuzzer on all code that reads bytes from outside: see target.h. The variable FUZZ_TARGET,
 // a number, selects one kind of input. Inputs of all other kinds are then ignored, and no input is
-// changed into another kind. The variable PLANTED_FAULT, a number, injects an error that the fuzzer
-// must find.
+// changed into one of another kind. The variable PLANTED_FAULT, a number, injects an error that the
+// fuzzer must find.
 
 #include <algorithm>
 #include <array>

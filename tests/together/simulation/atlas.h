@@ -6,11 +6,11 @@
 //
 // In the exploration any event may happen in any state. The code in upgrader/shell does not allow
 // some of these moves, so the simulation, which runs this code, can never make them:
-// * An agent's last words and stray output are followed by its exit, and by no other event (rule
-//   IO-2).
+// * An agent's last words (messages that are read only after its exit) and stray output are
+//   followed by the report of its exit, and by no other event (rule IO-2).
 // * No event follows the upgrader's end.
 // * No deadline is reported to the supervisor before the deadline has passed.
-// * An `activate` is lost only to an agent that was sent one.
+// * An `activate` is reported as written later only if it has waited to be written.
 // * The codec refuses a request that contradicts itself (`healthy` with a trial of 0) as malformed.
 #pragma once
 
@@ -95,7 +95,8 @@ class Atlas {
 };
 
 // Returns true if the code in upgrader/shell can deliver this event when the run is at this place
-// of the map. `dying` is the agent whose last words have just been delivered, or nobody.
+// of the map. `dying` is the agent whose last words (messages that are read only after its exit)
+// have just been delivered, or nobody.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
 // Returns the agent whose last words (messages that are read only after its exit) include this

@@ -46,7 +46,7 @@ bool MapGuide::says_more(Speaker speaker) const {
 }
 
 // Returns true if a later move requires this agent to close its input before its `activate` is
-// written. The first write that fails must then be that of the `activate`. So until then no other
+// written. The write of the `activate` must be the first one that fails, so before it no other
 // bytes may wait for the agent in the upgrader.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);

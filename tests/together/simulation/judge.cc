@@ -310,7 +310,7 @@ void Judge::see_exit(Process& process) {
 }
 
 // Checks an event that reports the fate of the agent's `activate`. The supervisor must have sent
-// `activate`, and the event must be right about whether it has been written completely.
+// `activate`, and the event must be right about whether this message has been written completely.
 void Judge::see_activated(const Process* process, bool whole) {
   if (process == nullptr || !process->promised) return broken("an activate that was not sent");
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
@@ -364,8 +364,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // This deadline limits a wait. If another deadline has passed in this step, it may have ended
-    // that wait. Then this deadline was cleared or set anew, so it need not have been postponed.
+    // If another deadline has passed in this step, it may have ended the wait that this deadline
+    // limits. This deadline was then cleared or set anew, so it need not have been postponed.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -436,7 +436,8 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
 
 // Checks a `welcome`. Only a fallback's `welcome` may say why the upgrade failed. If a fallback's
 // `welcome` does not say this, the upgrade has not failed yet, and the fallback must be a standby
-// during the trial. Then another agent must have been sent `activate`, and must not have ended.
+// during the trial. In this case, another agent must have been sent `activate`, and must not have
+// ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();

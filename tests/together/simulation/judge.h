@@ -39,8 +39,8 @@ enum class World {
   relink_fails,
 };
 
-// A function that the judge calls instead of Supervisor::step. A canary passes a function with a
-// bug.
+// A function that the judge calls instead of Supervisor::step. A test of the judge (a canary)
+// passes a function with a bug.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // An interface. Its implementation, in atlas.h, follows each step of the supervisor on the map of
@@ -213,13 +213,13 @@ class Judge {
     std::optional<bool> ok;  // whether the request was granted; nullopt if it is not answered yet
   };
   std::string control_line_;  // the beginning of a line that has not been read whole
-  // The lines that the upgrader has read from the FIFO, and of which the judge does not know yet
-  // whether the upgrader has handled them.
+  // Lines that the upgrader has read from the FIFO. The judge does not know yet whether the
+  // upgrader has handled them.
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
   // The ids that have left ids_ended_ while lines of operators waited in control_lines_. The
-  // upgrader may have answered such a line before, when it still knew the id.
+  // upgrader may have answered such a line already, while it still knew the id.
   std::set<std::string> ids_forgotten_;
   std::string id_under_way_;  // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;

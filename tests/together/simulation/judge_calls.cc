@@ -27,10 +27,9 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the code in upgrader/shell
 
-// Chooses the outcome of an action. A guide (guide.h) may have prepared a list of outcomes. Takes
-// the next outcome from this list, and returns it if it is a failure. Returns `asked` otherwise,
-// and if there is no such list. If the action checks a program, takes an outcome from the list only
-// if this is a failed check.
+// Chooses the outcome of an action: normally `asked`. But if a guide (guide.h) has prepared a list
+// of outcomes, takes the next one from the list, and returns it if it is a failure. For the check
+// of a program, does so only if the next outcome is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -272,8 +271,8 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // If init has a watchdog for the upgrader, the upgrader must notify init regularly. So the loop
-  // then always has a timer, even if no deadline is set.
+  // If init has a watchdog for the upgrader, the upgrader must notify init regularly. In this case,
+  // the loop always has a timer, even if no deadline is set.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

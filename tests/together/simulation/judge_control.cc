@@ -86,7 +86,7 @@ bool Judge::take_line_without_supervisor() {
 }
 
 // Returns whether the next line is this request, and is for the Supervisor: the request has no
-// answer yet, and is no upgrade whose id the upgrader knows.
+// answer yet, and is not an upgrade with an id that the upgrader already knows.
 bool Judge::is_next(const ControlRequest& request) const {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());

@@ -29,7 +29,7 @@ struct Handle {
   uv_close_cb on_close = nullptr;  // called when the handle is closed; null before uv_close()
 };
 
-// The handles of the only loop.
+// The handles of the simulation's only loop.
 std::vector<Handle> handles;
 bool stopped = false;
 Time loop_time{0};
@@ -143,7 +143,7 @@ bool is_alive() {
                      [](const Handle& each) { return each.active || each.on_close != nullptr; });
 }
 
-// Runs one turn of the loop. Returns false if nothing will ever happen.
+// Runs one turn of the loop. Returns false if the run is over, or if the loop would wait for ever.
 bool turn() {
   const bool timers_last = the_machine->swarm.timers_last;
   uv_update_time(nullptr);

@@ -137,9 +137,9 @@ class Machine {
   void pass_to(Time later) { now_ = std::max(now_, later); }
   // Lets time pass while the upgrader does not run.
   void hold_up(Duration duration);
-  // Lets a moment pass in some of its calls, which are chosen at random, and lets the next event
-  // outside the upgrader happen if its time has come. On a real machine, such events may come while
-  // the upgrader is inside a system call.
+  // Lets a moment pass, and lets the next event outside the upgrader happen if its time has come.
+  // Does so only in some calls, chosen at random. On a real machine, such events may come while the
+  // upgrader is inside a system call.
   void jostle();
 
   // ---- processes

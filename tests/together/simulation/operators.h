@@ -77,8 +77,8 @@ class Operators {
   // Ends all visits: operators who have the FIFO open close it, and no more operators come.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and leave. This is needed at the end of a run:
-  // no fault then ends an upgrade that waits at its gate, and nobody else confirms it. Returns
+  // Lets an operator come, confirm the upgrade `id`, and leave. This is needed at the end of a run,
+  // when no fault ends an upgrade that waits at its gate, and nobody else confirms it. Returns
   // false if the upgrader does not have the FIFO open for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 

@@ -16,8 +16,8 @@ namespace {
 
 // Returns the id of an upgrade, for a message of the agent. The upgrader gives ids of a special
 // form to upgrades by SIGUSR2. If `by_signal` is true, the id must have this form; if it is false,
-// the id must not. Returns the first id that fits: that of the upgrade under way, then the one that
-// the agent was told, then the one that the exploration uses.
+// the id must not. Returns the first of three ids that fits: that of the upgrade under way, the one
+// that the agent was told, or the one that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;

@@ -17,7 +17,8 @@ struct RunOutcome {
 };
 
 struct Setting {
-  // For a canary, the function that replaces Supervisor::step; if null, the real function runs.
+  // A function with an injected bug, which is called instead of Supervisor::step; if null, the real
+  // function runs.
   const StepFunction* step = nullptr;
   const Atlas* atlas = nullptr;  // the maps; if null, no run is guided, and visits are not counted
   const Goals* goals = nullptr;

@@ -6,7 +6,8 @@
 //   simulate SEEDS [N]     runs the seeds from 1 to SEEDS, and prints figures and a result line;
 //                          then, N times, further seeds that lead to moves that were missed
 //   simulate -s SEED       runs one seed; with -t prints its whole trace
-//   simulate -c SEEDS      runs a canary: succeeds if one of so many seeds fails, and says which
+//   simulate -c SEEDS      for a program with an injected bug: succeeds if one of so many seeds
+//                          fails, and says which
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,7 +151,7 @@ void work(Report& report, std::size_t worker, const Seeds& seeds, const Setting&
   }
 }
 
-// Runs the seeds. If a worker process dies, the seed that it was running has failed.
+// Runs the seeds. If a worker process dies, the seed that it was running counts as failed.
 void run_all(Report& report, const Seeds& seeds, const Setting& setting) {
   std::array<pid_t, workers> pids{};
   report.next = 0;
@@ -212,8 +213,8 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
 }
 
 // Looks at the next seeds after `above`, as many as are needed so that each goal occurs once.
-// Returns the seeds that can lead a run to something new. That is a move that no run has made, or a
-// place from which such moves lead. For each such place, returns at most one seed.
+// Returns the seeds that can lead a run to something new: a move that no run has made, or a place
+// from which such moves lead. For each such place, returns at most one seed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -57,8 +57,8 @@ static int writes(int flags) {
 // conversion, hence __extension__.
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
-// The callers of open() pass the argument `mode` only if the call may make a file. So it is read
-// from the variable arguments only then.
+// The callers of open() pass the argument `mode` only if the call may make a file. So `mode` is
+// read from the variable arguments only in this case.
 #define OPENS(name, parameters, ...)             \
   int name parameters {                          \
     mode_t mode = 0;                             \
