@@ -25,11 +25,11 @@ static-tools:
 	@cp $(upgrader_static) $(static_tools)/bin
 
 # `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
-# static programs. A program for another processor is replaced by a script that runs it in
-# qemu-user. For MIPS, qemu-user emulates a processor with floating point. On a real processor
-# without floating point, the kernel emulates floating point for programs, and qemu-user cannot do
-# that. agentify cannot be run in qemu-user, which has no subreapers; for mipsel it runs in `make
-# check-memory`.
+# static programs. For another processor, each program is wrapped in a script that runs it in
+# qemu-user. For MIPS, qemu-user must emulate a processor with floating point: on a processor
+# without it, the Linux kernel emulates floating point for programs, and qemu-user does not.
+# agentify cannot be run in qemu-user, which has no subreapers; for mipsel, `make check-memory` runs
+# agentify.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64

@@ -100,8 +100,8 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The member `watchdog_ms` of `welcome`: the upgrader expects a heartbeat at least this often.
-  // Absent if the upgrader expects no heartbeats.
+  // The member `watchdog_ms` of `welcome`: after this time without a heartbeat, the upgrader
+  // regards the agent as silent. Absent if the upgrader expects no heartbeats.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active

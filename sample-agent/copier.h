@@ -41,8 +41,8 @@ void append_record(std::string& text, const Record& record);
 // The output file. Records are appended, many in one write. Only sync() makes them durable.
 class Output {
  public:
-  // Opens the output file, or makes it if it does not exist. Syncs the directory, so that a new
-  // file survives a power cut.
+  // Opens the output file, or makes it if it does not exist. Syncs the directory that contains the
+  // file, so that a new file survives a power cut.
   [[nodiscard]] static Result<Output> open(const std::string& path);
 
   void add(const Record& record) { append_record(pending_, record); }
@@ -93,7 +93,7 @@ class Copier {
   // be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how much longer the agent must wait, after the last copy(), before it may leave a
+  // Returns how long, counted from the last copy(), the agent must still wait until it may leave a
   // rotated file for the next file. Returns nothing if no such wait is under way.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
@@ -112,7 +112,8 @@ class Copier {
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // Returns the reports for people that no earlier call has returned.
+  // Returns reports for people, such as that lines of the input may be missing. Leaves out reports
+  // that an earlier call has returned.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

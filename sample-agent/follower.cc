@@ -18,12 +18,12 @@ namespace sample_agent {
 namespace {
 
 constexpr std::string_view digits = "0123456789";
-// The most digits of a number that counts rotations, as in NAME.1. A longer number is a date or a
-// time.
+// In a file name such as NAME.1, a number with at most this many digits counts rotations. A longer
+// number is a date or a time.
 constexpr std::size_t count_digits_max = 4;
 
 // The directory is read at most this many times, until two successive readings are equal. A
-// rotation takes only a moment, so they are equal long before.
+// rotation takes only a moment, so few readings are needed.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.
@@ -72,7 +72,7 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base) {
 }
 
 std::vector<RotatedFile> rotated_files(const std::string& path) {
-  // If two readings of the directory are equal, no rotation took place between them.
+  // If two successive readings of the directory are equal, no rotation took place between them.
   std::vector<RotatedFile> files = scan(path);
   for (int looks = 1; looks < looks_max; ++looks) {
     std::vector<RotatedFile> again = scan(path);
@@ -86,8 +86,8 @@ std::vector<RotatedFile> rotated_files(const std::string& path) {
 
 namespace {
 
-// How long a rotated file is still watched after the agent has gone on to the next file, because a
-// writer that has not noticed the rotation may add lines to the rotated file.
+// How long a rotated file is still watched after the agent has gone on to the next file. A writer
+// that has not noticed the rotation may still add lines to the rotated file.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -100,8 +100,8 @@ Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
 // Opens the file that the position names, and continues at the position's offset. Recognizes the
-// file by its inode and, if the position has one, by its mark, but not by its device number, which
-// may change at a reboot.
+// file by its inode and, if the position has a mark, also by the mark. Ignores the device number,
+// which may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -224,11 +224,11 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns true if nobody has written to the followed file for `rotate_wait_us`. Counts from the
-// time of the last write in the file's metadata, so an agent that has just been started need not
-// wait once more. That time may lie in the future, because a different machine has written the file
-// or this machine's clock was set back. In this case, counts from the time at which this agent
-// first saw the file unchanged.
+// Returns true if nobody has written to the followed file for `rotate_wait_us`. This time is
+// counted from the last write that the file's metadata shows, so a new agent need not wait from the
+// beginning. The metadata may show a time in the future, because a different machine has written
+// the file or this machine's clock was set back. In this case, the time is counted from when this
+// agent first saw the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};

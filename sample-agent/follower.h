@@ -44,8 +44,8 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 class Follower {
  public:
   // Makes a follower of the input at `path`. The follower leaves a rotated file for the next file
-  // only when nobody has written to the rotated file for `rotate_wait_us`, because a writer may
-  // still add lines before it opens the new file.
+  // only when nobody has written to the rotated file for `rotate_wait_us`, because a writer may add
+  // lines to it until it opens the new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
   // Continues at the file and the offset in `position`, even if that file has been renamed. Returns
@@ -54,9 +54,9 @@ class Follower {
   [[nodiscard]] Result<bool> resume(const Position& position);
 
   // Returns the next line, like Lines::peek(). When all lines of the current file have been taken,
-  // goes on to the next file, but only if nobody has written to the current file for long enough
-  // and the file with the input's name is not empty. If the current file was truncated, reads it
-  // from its start.
+  // goes on to the next file under two conditions: nobody has written to the current file for long
+  // enough, and the file with the input's name is not empty. If the current file was truncated,
+  // reads it from its start.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 

@@ -33,9 +33,9 @@ class Timer {
   std::unique_ptr<uv_timer_t, CloseHandle> handle_;
 };
 
-// Calls a function when the file `name` in a directory changes, or any file if `name` is empty. If
-// the system cannot watch files, the function is never called, so the caller also needs a slow
-// timer.
+// Calls a function when the file `name` in a directory changes or, if `name` is empty, when any
+// file in the directory changes. If the system cannot watch files, the function is never called, so
+// the caller also needs a slow timer.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// How many bytes before the offset are compared with the file: enough to tell two logs apart, and
-// few enough to be read again at each read.
+// How many bytes before a place in a file are compared to recognize the file: enough to tell two
+// logs apart, and few enough to be read again at each read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {

@@ -39,7 +39,7 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   return no_room(directory, bytes, std::strerror(ENOSPC));
 }
 
-// Checks that `bytes` bytes can be written to this directory. Writes as many bytes to a file
+// Checks that `bytes` bytes can be written to this directory. Writes that many bytes to a file
 // without a name (O_TMPFILE), which the kernel removes when the file is closed. If a file without a
 // name cannot be made, checks the free space of the file system instead, which does not consider
 // quotas.
@@ -56,8 +56,8 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
 
 using Wrong = std::optional<std::string>;
 
-// The least free space on the disks. With less free space, the agent would fail soon after its
-// activation.
+// How many bytes must be free for the output and for the position file. With less free space, the
+// agent would fail soon after its activation.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 

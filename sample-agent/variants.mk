@@ -11,7 +11,8 @@ sample_variants := 1.0.0 2.0.0 3.0.0-crash_at_start 4.0.0-hang_at_start 5.0.0-cr
   7.0.0 1.0.1-slow_to_stop 1.0.2-never_stops 1.0.3-writes_too_early
 sample_variant_files := $(sample_variants:%=$(BUILD)/sample-agent/variants/%)
 
-# The number of the position's format: 1 for versions before 2.0.0, and 2 from then on.
+# The number of the position's format: 1 for versions before 2.0.0, and 2 for version 2.0.0 and
+# later versions.
 position_format = $(if $(filter 1,$(firstword $(subst ., ,$(1)))),1,2)
 
 $(sample_library): $(call unit,sample-agent/sample-agent,$(sample_parts))

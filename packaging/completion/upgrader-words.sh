@@ -25,9 +25,9 @@ _upgrader_skip_option() {
   while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
 }
 
-# If the cursor is in the value of an option, sets `option` to the option's name, `current` to the
-# beginning of the value, and `kept` to the part of the current word that must stay before a
-# completed value.
+# If the cursor is in the value of an option, sets `option` to the option's name and `current` to
+# the beginning of the value. If readline does not split words at `=`, also sets `kept` to
+# `--NAME=`, which must stand before each completion.
 _upgrader_find_value() {
   if [[ $current == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 1]} current=

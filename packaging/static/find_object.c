@@ -5,8 +5,8 @@
 #include <link.h>
 #include <stddef.h>
 
-// The structure as glibc 2.35 declares it in <dlfcn.h>, for processors without
-// DLFO_STRUCT_HAS_EH_DBASE.
+// The structure as glibc 2.35 declares it in <dlfcn.h>, for processors on which
+// DLFO_STRUCT_HAS_EH_DBASE is 0: there it has no member dlfo_eh_dbase.
 struct dl_find_object {
   unsigned long long flags;
   void* map_start;

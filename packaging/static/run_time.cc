@@ -40,10 +40,10 @@ __attribute__((constructor)) void protect_relocated_pages() {
 
 #ifdef __x86_64__
 // Adds the program's base address to each address in its tables. The list of these addresses is
-// packed in the format RELR, in a fortieth of the space. In this format, a word with an even value
-// is the place of an address, and a word with an odd value has a bit for each of the 63 words after
-// that place. musl 1.2.3 cannot unpack the format, so this function runs before musl's own start.
-// It uses no stack protector, which only musl's start sets up.
+// packed in the format RELR, and so takes a fortieth of the space. In this format, a word with an
+// even value is the place of an address. A word with an odd value has a bit for each of the next 63
+// words of the program. musl 1.2.3 cannot unpack the format, so this function runs before musl's
+// own start. The function must not use the stack protector, because only musl's start sets it up.
 extern "C" {
 
 extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));

@@ -39,11 +39,12 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
   /usr/$(static_triplet)/include/c++/12/$(static_triplet)
 endif
 
-# Flags that make the file small, which is the main aim. The program throws no exception, and has
-# one thread. -fstack-protector guards fewer functions than -fstack-protector-strong, which would
-# also guard every function with an array in it, and make the file 6 KB larger. The program is
-# loaded at a different address in every process. Tables that the loader has filled in become
-# read-only (run_time.cc does the part of this that musl leaves out).
+# The compiler's flags. Most of them make the file small, which is the main aim; some of these are
+# possible because the program throws no exception and has one thread. -fstack-protector guards
+# fewer functions than -fstack-protector-strong, which would also guard every function with an array
+# in it, and make the file 6 KB larger. The program is loaded at a different address in every
+# process. Tables that the loader has filled in become read-only (run_time.cc does the part of this
+# that musl leaves out).
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
@@ -64,8 +65,8 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr turns off warnings about a symbol that two objects declare with different types. At
-# present no symbol causes such a warning. One would come if run_time.cc defined a symbol of the
-# compiler, such as that of a type table, with a type of its own.
+# present no symbol causes such a warning. There would be one if run_time.cc defined a symbol that
+# the compiler also declares, such as that of a type table, with a different type.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -157,18 +158,18 @@ $(static)/include: $(static_libuv)/fetched
 
 # The specs with which packaging/static/tools runs the compiler: they say which start code and
 # libraries gcc links. A script of musl makes the specs, for programs that may use exceptions and
-# are not relocated. On ARM, the compiler's library calls raise() of the C library. So the linker
-# searches both libraries repeatedly, until no symbol is missing.
+# are not relocated. On ARM, the compiler's library libgcc calls raise() of the C library. So the
+# linker searches libgcc and the C library repeatedly, until no symbol is missing.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
 	  $(abspath $(static_musl_built))/lib none | sed -e 's|-dynamic-linker none||' \
 	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
-# The same specs with two changes. The start code is that of a program that has no loader and
-# relocates itself; musl's script makes no specs for such programs. The code that gcc adds to each
-# program for exceptions and transactional memory is left out. All objects depend on this file, and
-# so on the flags in it.
+# The specs for the upgrader, made from the specs above. The start code is that of a program that
+# has no loader and relocates itself; musl's script makes no specs for such programs. The code that
+# gcc adds to each program for exceptions and transactional memory is left out. All objects depend
+# on this file, so that they are compiled again when the flags in it change.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
@@ -199,9 +200,9 @@ $(static_libuv)/fetched: packaging/static/fetch
 	packaging/static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
-# The agent with which `make size` measures, built like the static upgrader. With glibc, most of the
-# agent's start would be the work before main, which would hide the difference between two programs
-# that start the agent.
+# `make size` compares programs that start an agent; this is the agent that they start. It is built
+# like the static upgrader, because a program with glibc does more work before main(). That work
+# would be most of the agent's start, and hide the difference between the compared programs.
 $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     packaging/static/layout.ld
 	@mkdir -p $(@D)
@@ -213,8 +214,8 @@ static_emulator_arm64 = qemu-aarch64
 static_emulator_armel = qemu-arm
 static_emulator_armhf = qemu-arm
 static_emulator_ppc64el = qemu-ppc64le
-# The emulated processor has no floating point, as in many routers, because the program must not use
-# floating point.
+# The emulated processor has no floating point, as in many routers, so that a program that uses
+# floating point fails the tests.
 static_emulator_mips = qemu-mips -cpu 24Kc
 static_emulator_mipsel = qemu-mipsel -cpu 24Kc
 static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),qemu-$(ARCH)))
@@ -254,8 +255,8 @@ else
 # The agents of the tests are scripts. The kernel runs them by this machine's own shell, but the
 # emulated upgrader first checks that the shell is a program for the emulated processor. So in the
 # emulator's file system, /bin/sh is a link to a program for that processor (the upgrader itself),
-# which passes this check. The last command below, play_static_hello, gets two scripts as well: one
-# starts the emulator with the upgrader, the other with the hello-agent.
+# which passes this check. in_emulator makes a script that runs a program in the emulator. The last
+# command below, play_static_hello, gets two such scripts, for the upgrader and for the hello-agent.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

@@ -59,16 +59,18 @@ say '"ready"'
 
 stopping=
 trap 'stopping=yes' TERM
-# A subshell waits for `stop` or the end of input, and then sends SIGTERM to this script's process.
-# It sends SIGTERM only while that process is its parent, since the pid may be reused later.
+# A subshell waits for `stop` or the end of input, and then sends SIGTERM to its parent, which is
+# the process of this script. First it checks that this process is still its parent, since the pid
+# of a process that has exited may be reused.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
 # The kernel kills socat when this process ends for any reason. Otherwise socat would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-# If the upgrader wants heartbeats, sends three of them within each watchdog_ms. A stop that comes
-# just before a pause between heartbeats is noticed only after that pause.
+# If the upgrader wants heartbeats, sends three of them within each watchdog_ms. SIGTERM interrupts
+# a pause between heartbeats. But a SIGTERM that comes just before a pause is noticed only after the
+# pause.
 watchdog=${watchdog%%[!0-9]*} pause=1
 [ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
