@@ -8,8 +8,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of the status, before it is escaped. People see it as one line on a terminal, so longer
-// texts belong in the log.
+// The most bytes of the status, before it is escaped. People see it as one line on a terminal, so
+// longer texts belong in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
 constexpr std::string_view ready = "READY=1\n";
