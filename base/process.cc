@@ -105,7 +105,8 @@ int execute(const Program& program, const Vectors& vectors) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
     // If the path has been changed meanwhile, the error may be about a file that is not the checked
-    // one. Then do not return, but execute the checked file by its descriptor.
+    // one. Then do not return, but execute the checked file by its descriptor. This is not possible
+    // for a script, so for a script always return.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;

@@ -29,10 +29,10 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	  cell $(or $(REST),60) $(or $(NODES),1000),$(or $(NODES),10 100 1000))
 	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
-# fleet-kill runs rollouts, and kills drivers and fleet-agents after randomly chosen transactions.
-# KILLS=N sets the number of kills, and SEED=N is the seed of the random choice. fleet-hour does the
-# same for SECONDS=N, by default for an hour, and also kills members of an etcd cluster with three
-# members.
+# fleet-kill runs rollouts. After randomly chosen transactions it kills fleet-agents, and the
+# controllers that drive the rollouts. KILLS=N sets the number of kills, and SEED=N is the seed of
+# the random choice. fleet-hour does the same for SECONDS=N, by default for an hour, and also kills
+# members of an etcd cluster with three members.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
 fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)

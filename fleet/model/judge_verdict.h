@@ -44,7 +44,7 @@ struct Compared {
 // The progress of the soak of the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
-  Ms seen_ms = 0;  // how much of soak_ms this controller has seen
+  Ms seen_ms = 0;  // how much of soak_ms the rollout's drivers have seen
   // The soak time of all nodes of the batch, added up: ten nodes that soak for a minute count as
   // ten minutes.
   Ms soak_ms = 0;

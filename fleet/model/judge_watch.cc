@@ -11,8 +11,9 @@
 namespace fleet {
 namespace {
 
-// Returns whether the batch's soak is over, and how much of the soak's time was seen. The soak is
-// over when no node of the batch still has to begin or to soak.
+// Returns whether the batch's soak is over, and how much of the soak's time the rollout's drivers
+// have seen. The soak is not over while a node of the batch has yet to begin, is being upgraded, or
+// soaks.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {

@@ -58,7 +58,8 @@ inline constexpr int exit_not_run = 126;
 enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 [[nodiscard]] std::string_view text_of(HookVerb verb);
 
-// The facts about a member and its node.
+// The facts about a member of a plan: about its node, and about the hooks that this process has
+// run.
 struct FollowerFacts {
   std::string node = {};
   std::string plan = {};

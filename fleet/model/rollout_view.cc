@@ -106,8 +106,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
 }
 
 // Returns how far the undo of a node has come. A node has to be undone if it was ordered to `apply`
-// and still runs the new version. A confirmed node that reports the old version has to be undone,
-// too: a node reports the new version only after the commit, so its report may be late.
+// and reports the new version. A confirmed node that reports the old version, or none, has to be
+// undone, too: its last report may be from before the commit, so it may already run the new
+// version.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&

@@ -35,8 +35,8 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has changed from the connection that this call or watch uses to a new
-    // connection. May destroy this rider, and other riders.
+    // Called when the client has a new connection, but this rider (a call or a watch) still uses an
+    // earlier one. May destroy this rider, and other riders.
     virtual void leave() = 0;
     // Sends the member a heartbeat request. Returns false if this rider cannot send one.
     virtual bool ask_for_life() { return false; }

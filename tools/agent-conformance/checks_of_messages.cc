@@ -32,9 +32,9 @@ std::vector<Check> checks_of_words() {
                    "program that it starts, gets among the messages.",
        .quotes =
            {{"LINES",
-             "A line is stray output if it is not a JSON object whose member type is a text, nests "
-             "deeper than 32 levels, is longer than the limit, or is cut off by the end of the "
-             "output."},
+             "A line is stray output if it nests deeper than 32 levels, is longer than the limit, "
+             "is cut off by the end of the output, or is not a JSON object whose member type is a "
+             "text."},
             {"CHANNEL",
              "An agent must not let its own children use the two pipes, and must "
              "not print anything but messages to them."}},

@@ -1,4 +1,4 @@
-// Starts the program of a keeper, which is the daemon or a command. The program gets a session of
+// Starts the program that a keeper runs: the daemon, or a command. The program gets a session of
 // its own, the default actions for signals, and only those descriptors that are meant for it.
 #include <fcntl.h>
 #include <signal.h>

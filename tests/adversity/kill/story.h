@@ -94,9 +94,13 @@ class Moment {
   // at the current step.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // Returns the role that the agent of this generation has at the current step: "active",
-  // "candidate" or "fallback". For generation 0 returns "upgrader". The role of the first agent is
-  // "active", or "first" in a story at boot, in which the first agent fails by itself.
+  // Returns the role of the process of this generation at the current step:
+  // * "upgrader": generation 0, which is the upgrader itself.
+  // * "first": the first agent in a story at boot, in which this agent fails by itself.
+  // * "active": the first agent in any other story, and a candidate or a fallback that is known to
+  //   be active.
+  // * "candidate": a candidate that is not yet known to be active.
+  // * "fallback": a fallback that is not yet known to be active.
   [[nodiscard]] std::string role_of(int generation) const;
 
   // These functions return whether AGENT's link may name the new version at the current step, and

@@ -51,8 +51,8 @@ class Companion {
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // other deadlines. `put_off` is true if the deadline `due` has already been postponed to
-  // `due_at`. Then the supervisor may not postpone it again.
+  // other deadlines. If `put_off` is true, the deadline `due` has already been postponed to
+  // `due_at`, and the supervisor must not postpone it again.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step of the supervisor at instant 0. Must be called once for each step. If the step
   // has broken rules, violations() then also has these rules, as text.

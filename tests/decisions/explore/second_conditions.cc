@@ -78,8 +78,9 @@ const char* last_word(const AgentMessage& message) {
   return "last other";
 }
 
-// An event in the words of the second table: the event's name, and the agent that the event is
-// about.
+// An event as the rows of `second.table` describe it: by a name such as "exits" or "last stopped",
+// and by the generation of the agent that the event is about. The generation is 0 if the event is
+// about no agent.
 struct About {
   Generation generation = 0;
   std::string_view name;

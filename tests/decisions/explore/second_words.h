@@ -62,8 +62,9 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // Describes how the first agent failed at a boot. Set only if the previous program is started
-  // because of this failure.
+  // The reason why the upgrader, at its own start, starts the previous program: the first agent has
+  // failed at its start, or its executable has been started too often. No value if the previous
+  // program is not started for such a reason.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;

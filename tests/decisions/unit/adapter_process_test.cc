@@ -1,6 +1,6 @@
 // Tests how an adapter is started. An adapter is a program that is started instead of the agent's
-// program. Its arguments, environment variables and descriptors tell the adapter which program the
-// agent's is.
+// program. It learns from its arguments, environment variables and descriptors which program it has
+// to run as the agent.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

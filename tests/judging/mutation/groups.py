@@ -1,6 +1,6 @@
-# The groups of source files that get mutants. For each group, this file has the part of the
-# product, the share of the group's mutants that must be killed, and the tests that may kill these
-# mutants. A mutant is killed if a test fails because of it.
+# The groups of source files that get mutants. For each group, this file names the part of the
+# product that the group covers, the share of the group's mutants that must be killed, and the tests
+# that may kill these mutants. A mutant is killed if a test fails because of it.
 import glob
 from dataclasses import dataclass
 

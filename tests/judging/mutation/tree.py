@@ -85,8 +85,8 @@ class Tree:
         self.copy()
         for _ in range(ROUNDS_MAX):
             self.weave()
-            # Compiles the sources before the tests, because an error in a header would appear in
-            # all tests.
+            # A mutant in a header may be an error for the compiler. Compiles the sources before the
+            # tests, so that such a mutant is found and removed before every test includes it.
             errors = self.compile(['upgrader', 'libupgrader.a', 'libagent-protocol.a'])
             if errors is None:
                 errors = self.compile(self.targets()[1])

@@ -16,7 +16,8 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // The table is static because its rows keep references to names that are parts of the table.
+  // An initializer_list only refers to its names. The table is static, so that these names
+  // certainly still exist when the loop below reads them.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},

@@ -1,7 +1,9 @@
-// Simulates plans with random events. Large plans have thirty members and twenty steps of all
-// classes; their drivers are killed, and each member is killed in each step. Small plans also have
-// members that fail or are silent. No member may ever be a step ahead of the others. RUNS=N makes N
-// runs, SEED=N repeats one.
+// Simulates plans with random events. A member is a node that takes part in a plan. A large plan
+// has thirty members and twenty steps, of the classes `any`, `one-at-a-time`, `once` and
+// `together`. While it runs, its driver is killed at random moments, and each member is killed once
+// in each of the twenty steps. Small plans also have members that fail or are silent. No member may
+// ever begin a step before all members have done the previous step. RUNS=N simulates N small plans,
+// and a large plan for every 10,000 of them, but at least one. SEED=N repeats one small plan.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>

@@ -435,8 +435,8 @@ TEST_CASE("an upgrade without a trial has no standby") {
   next.request_upgrade("u2", "");
 
   // Each process of the agent gets the next number, its generation. The first upgrade has no trial,
-  // so no standby may be started for it. If one had been started, it would have got number 3, which
-  // the next candidate has.
+  // so the upgrader must not have started a standby for it. A standby would have got number 3; so
+  // number 3 must still be free for the next candidate.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -272,8 +272,8 @@ TEST_CASE("a key whose password would take all memory is refused before it is tr
   bytes[2] = 'S';
   bytes[3] = 'c';
   CHECK(parse_secret_key(text()).value().has_password);
-  // The key says how much memory its password needs. This byte is the highest of that number, so
-  // the key now demands far more than 1 GiB.
+  // The key says, in eight bytes, how much memory its password needs. The assignment sets the
+  // highest of these bytes, so the key now demands far more than 1 GiB.
   bytes[46 + 7] = 1;
   const auto refused = parse_secret_key(text());
 

@@ -62,9 +62,10 @@ struct Sheet {
   // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way, which is a path over the map to a place. An agent's last words are
-  // messages that are read only after its exit. If the move must come after an agent's last words,
-  // `dying` names this agent.
+  // The last move of a way. A way is a sequence of moves that leads from the supervisor's first
+  // state to another state, a place of the map. `move` is the index of the move. `dying` is the
+  // agent whose last words (messages that are read only after its exit) must come before the move,
+  // or nobody.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
@@ -126,8 +127,8 @@ class Visits {
     // The number of all states, moves or cells of the maps, and the number of those that runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // How many of all states, moves or cells the code in upgrader/shell allows, and how many of the
-    // allowed ones runs have visited.
+    // The number of those states, moves or cells of the maps that the code in upgrader/shell
+    // allows, and the number of the allowed ones that runs have visited.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;

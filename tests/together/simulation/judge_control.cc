@@ -85,8 +85,9 @@ bool Judge::take_line_without_supervisor() {
   return true;
 }
 
-// Returns whether the next line is this request, and is for the Supervisor: the request has no
-// answer yet, and is not an upgrade with an id that the upgrader already knows.
+// Returns true if the next line that the upgrader has read is this request, and the upgrader has to
+// pass it to the class Supervisor. It has to be passed on unless it has its answer already, or is
+// an upgrade with an id that the upgrader already knows.
 bool Judge::is_next(const ControlRequest& request) const {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());

@@ -131,9 +131,9 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A daemon that neither listens nor sends READY=1 is watched this many times as long as the start
-// of its process took, but at least for silent_time_min. On an idle machine, the start takes some
-// 50 ms.
+// A daemon that neither listens nor sends READY=1 is watched for silent_time_min, or longer if its
+// process was slow to start: for the time until the process ran, multiplied by this factor. On an
+// idle machine, the process runs after some 50 ms.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
