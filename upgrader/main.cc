@@ -49,8 +49,8 @@ int report(const std::string& reason) {
   // --notify-fd has that number, it is moved to a higher one.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
-    // The sockets that init passed have the numbers below `lock_number`, so a lower number is
-    // refused.
+    // The sockets that init passed have the numbers below `lock_number`, so --notify-fd is refused
+    // if its number is lower.
     Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
     if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
     if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));
@@ -60,7 +60,7 @@ int report(const std::string& reason) {
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
   // The log is made after the lock. Otherwise the descriptor that the log opens for itself might
-  // get the lock's number.
+  // get the number `lock_number`, under which agents expect the lock.
   Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
 
   ChildSetting setting;
@@ -89,8 +89,8 @@ int report(const std::string& reason) {
 
 // Until the signals that the upgrader handles are blocked, such a signal has its default effect,
 // which for most of them is to kill the process. So blocking them is the first thing that the
-// program does. glibc calls the functions in .preinit_array before the libraries' constructors;
-// musl has no .preinit_array.
+// program does. glibc calls the functions in .preinit_array before the libraries' constructors.
+// musl has no .preinit_array, so there the function is one of the program's first constructors.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

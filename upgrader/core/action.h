@@ -22,9 +22,9 @@ namespace upgrader {
 struct Check {
   // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;
-  // The arguments to start the executable with. If `args` is absent, and `executable` is given,
-  // they are the arguments of `running_program`. If both are absent, they are the arguments on the
-  // upgrader's command line.
+  // The arguments with which the executable will be started. If `args` is absent, they are the
+  // arguments of the program that runs now if `executable` is given, and otherwise the arguments on
+  // the upgrader's command line.
   std::optional<std::vector<std::string>> args;
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;
@@ -107,9 +107,10 @@ struct Relink {
 
 // Make AGENT's link name the target of the last commit again, durably. Before the first commit,
 // that is the target that the link had at the upgrader's start. Ordered at the beginning of an
-// upgrade to the file that AGENT names now, since the user may have made the link name the new
-// version. That version is not committed yet, so if this upgrader dies, the next upgrader must not
-// start it. The outcome of this action is the next event that the supervisor gets.
+// upgrade whose new version is the file that AGENT names now, since the user may have made the link
+// name the new version. That version is not committed yet, so if this upgrader dies, the next
+// upgrader must not start it. The outcome of this action is the next event that the supervisor
+// gets.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
@@ -123,8 +124,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If the line says why the upgrader ends, `text` begins with the reason. This is the length of
-  // the reason in bytes, so that status.json can show the reason alone. Otherwise 0.
+  // If the line says why the upgrader ends: the length in bytes of the reason, with which `text`
+  // begins, so that status.json can show the reason alone. Otherwise 0.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

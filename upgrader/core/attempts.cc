@@ -43,8 +43,8 @@ struct Record {
   std::string_view text;  // what read_text() parses; empty, or ends with a newline
 };
 
-// Reads the record at the beginning of `file`: its text, then a line "TURN CHECK", the record's
-// number and checksum. The record ends at its first zero byte.
+// Reads the record at the beginning of `file`: its text, and then a line "TURN CHECK". TURN is the
+// number of the record, and CHECK is its checksum. The record ends before the first zero byte.
 Record read_record(std::string_view file) {
   std::string_view record = file.substr(0, file.find('\0'));
   if (!record.ends_with('\n')) return {};
@@ -58,8 +58,8 @@ Record read_record(std::string_view file) {
 
 using Records = std::array<Record, attempts_records>;
 
-// Reads the records of the file, in the order of their offsets. A record that would begin after the
-// end of the file gets the number 0.
+// Reads the records of the file, in the order of their offsets. If the file ends before a record
+// begins, that record gets the number 0, like a damaged one.
 Records read_records(std::string_view file) {
   Records records;
   for (Record& record : records) {

@@ -52,11 +52,11 @@ struct NextAttempt {
 };
 
 // Decides which executable to start. `before` is the newest record in the file of --attempts,
-// `executable` the target of AGENT's link, and `limit` the value of --attempts. After `limit`
-// failed starts of AGENT's executable, the next `limit` starts use the executable of --previous,
-// the next `limit` ones AGENT's again, and so on. `way_back` is true if there is an executable of
-// --previous. Without one, the count stays at `limit`, so that an upgrader in a crash loop need not
-// write the file at every start.
+// `executable` the target of AGENT's link, and `limit` the value of --attempts. `way_back` is true
+// if there is an executable of --previous. Then, after `limit` failed starts of AGENT's executable,
+// the next `limit` starts use that of --previous. The next `limit` starts use AGENT's again, and so
+// on. Without an executable of --previous, the count stays at `limit`, so that an upgrader in a
+// crash loop need not write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

@@ -122,11 +122,10 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // An upgrade is recorded with its old version (`from`) and its new version (`to`). `checked_`
-    // is the executable that was checked last. In an upgrade that is the executable of the new
-    // version, so it was stored in `to`. If the previous version is started at boot because AGENT
-    // has failed (--previous), `checked_` is the executable that has failed, so `from` and `to` are
-    // exchanged.
+    // The record's `to` is the version that is to run from now on, and `from` is the version before
+    // it. `checked_`, the executable that was checked last, is usually that of the new version, so
+    // it belongs in `to`. But if the previous version is started at boot because AGENT has failed
+    // (--previous), `checked_` is the executable that has failed, so it belongs in `from`.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);

@@ -66,8 +66,9 @@ void InitMessages::note(const InitNews& news, Time now) {
 void InitMessages::owe(std::string_view message) {
   retry_time_ = Time{};
   if (message == stopping) owed_.clear();
-  // If at least two messages wait, the last two are RELOADING=1 and READY=1 of an earlier reload,
-  // and neither has been sent. Drop that READY=1: init then sees one longer reload.
+  // If at least two messages still wait when a reload begins, the last two are always RELOADING=1
+  // and READY=1 of an earlier reload. Drop that READY=1, and add nothing: init then sees the two
+  // reloads as one longer reload.
   if (message == reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {
@@ -122,10 +123,10 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
 // stop, and an agent's `extend` must move these, too.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
-  // Init waits for the service only until READY=1, and when the service stops.
+  // Init waits for the service only while it starts (until READY=1) and while it stops.
   if ((was_ready_ && !news_.stopping) || !wait || !wait->extended) return "";
-  // Init knows the last deadline only if that deadline was extended, too, and was told in the same
-  // start or stop.
+  // Init knows an earlier deadline only if that deadline, too, was an extended one (no other is
+  // sent), and only if it was sent during the same start or stop.
   const bool is_known =
       is_same(wait, told_.wait) && told_.wait->extended && told_.stopping == news_.stopping;
   if (is_known && wait->deadline <= told_.wait->deadline) return "";

@@ -62,9 +62,9 @@ class InitMessages {
   // Returns when the next message is due: a time in the past if it is due at once, `never` if init
   // knows everything.
   [[nodiscard]] Time next_time() const;
-  // Returns the message that is due at the time `now`. systemd ignores a RELOADING=1 that is older
-  // than its own request for the reload, so that message has the time in microseconds, too: on the
-  // same clock as `now`, but not rounded.
+  // Returns the message that is due at the time `now`. `microseconds` is the time on the same clock
+  // as `now`, but not rounded. It becomes a part of RELOADING=1, because systemd ignores a
+  // RELOADING=1 that is older than its own request for the reload.
   [[nodiscard]] InitMessage next(Time now, std::uint64_t microseconds) const;
   // Records whether the message that next() has returned was sent. If not, the socket was full.
   void tried(const InitMessage& message, bool sent, Time now);
@@ -73,7 +73,7 @@ class InitMessages {
   [[nodiscard]] Time beat_time() const {
     return watchdog_ == Duration::zero() || !news_.vouched ? never : next_beat_;
   }
-  // Returns from when WATCHDOG=1 may be sent before work that may take long.
+  // Returns the earliest time at which WATCHDOG=1 may be sent before work that may take long.
   [[nodiscard]] Time early_beat_time() const {
     return beat_time() - std::max(Duration::zero(), beat_interval() - early_beat_interval);
   }
@@ -81,7 +81,7 @@ class InitMessages {
 
   // Returns when to write the newline of --notify-fd, or `never`.
   [[nodiscard]] Time newline_time() const { return newline_time_; }
-  // Records whether the newline was written. If not, the pipe was full.
+  // Records whether the newline of --notify-fd was written. If not, the pipe was full.
   void newline_tried(bool written, Time now) {
     newline_time_ = written ? never : now + full_retry_interval;
   }

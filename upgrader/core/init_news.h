@@ -14,8 +14,8 @@ namespace upgrader {
 struct State;
 
 // The upgrader waits for the `ready` or the exit of this agent, and meanwhile init waits for the
-// service to start or to stop. If `extended` is true, the upgrader tells init how long its own wait
-// for the agent may still take.
+// service to start or to stop. If `extended` is true, the upgrader tells init how much longer the
+// upgrader may wait for the agent.
 struct InitWait {
   enum class What { ready, stopped };
 

@@ -16,8 +16,8 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
 }
 
-// Checks, if an agent's `activate` waits to be written, that the agent is ready, that it is still
-// held (not yet active), and that there is no other agent.
+// Checks an agent whose `activate` waits to be written: the agent must be ready and still held (not
+// yet active), and there must be no other agent.
 void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
   if (!agent || !agent->activate_waits) return;
   UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);

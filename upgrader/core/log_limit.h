@@ -31,8 +31,8 @@ class LogLimit {
   // Returns when due() must be called next; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the held-back statuses that are to be logged now, because a second has passed since the
-  // last status of the same agent was logged.
+  // Returns the held-back notices of `status` messages that are to be logged now, because a second
+  // has passed since the last such notice of the same agent was logged.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
   // Returns the last held-back status of an agent that has ended, and the counts of its held-back

@@ -163,16 +163,18 @@ struct State {
   // the number of upgrades requested through the control directory
   std::int64_t control_reloads = 0;
   std::int64_t upgrade_signals = 0;  // the number of SIGUSR2 received
-  // The time at which the agent will have been active for as long as a trial takes. Set while
-  // --previous or --attempts waits to see whether this start succeeds.
+  // The time from which the start of this upgrader counts as a success, since the active agent has
+  // then been active for as long as a trial takes. Set only with --previous or --attempts, and only
+  // while it is not decided yet whether the start succeeds.
   std::optional<Time> attempts_deadline;
-  // True if --previous and --attempts need not wait any longer: this start has succeeded, a program
-  // other than AGENT's was started, or a shutdown was requested.
+  // True once it is decided, for --previous and --attempts, how the start of this upgrader counts:
+  // it has succeeded, a program other than AGENT's was started, or a shutdown was requested.
   bool attempts_done = false;
-  // an agent has been active for as long as a trial takes, or an upgrade was committed
+  // an agent has proved good: it has been active for as long as a trial takes, or its upgrade was
+  // committed
   bool lasted = false;
-  // If the upgrader itself was frozen for a while, it puts off the deadlines that have passed
-  // meanwhile. These are the new times of such deadlines, so that no deadline is put off twice.
+  // The new times of the deadlines that the upgrader has put off, because they had passed while it
+  // was frozen. A deadline that is listed here is not put off again.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now

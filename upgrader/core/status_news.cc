@@ -210,8 +210,9 @@ std::string status_news(const State& state, const Chronicle& chronicle, const St
   for (bool arguments = true;; arguments = false) {
     std::string text = StatusNews{state, chronicle, facts, endings, arguments}.write();
     if (text.size() <= status_news_bytes_max) return text;
-    // If the text is still too long without arguments, it must have an ended upgrade that can be
-    // left out. All other parts always fit: they are few, and each has a maximum length.
+    // If the text is too long even without the agents' arguments, one more of the ended upgrades is
+    // left out. There must be one, since all other parts always fit: they are few, and each has a
+    // maximum length.
     UPGRADER_CHECK(arguments || endings > 0);
     if (!arguments) --endings;
   }

@@ -1,6 +1,6 @@
 // This class writes `status.json`, one line of JSON, member by member. It does not know what the
-// members mean. Every string except an argument is cut to a maximum length as it is written, so
-// that all required members always fit.
+// members mean. Every string except an agent's command-line argument is cut to a maximum length as
+// it is written, so that all required members always fit.
 #pragma once
 
 #include <cstddef>

@@ -26,10 +26,10 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline in the state. With each deadline, passes the generation of the
-// agent whose messages must be read before the deadline takes effect. For the deadlines of the gate
-// (the wait for `confirm`), the trial and --attempts, this is the incumbent's generation, or 0 if
-// there is no incumbent.
+// Calls `look` for every deadline in the state, and passes a generation with it: the messages of
+// that agent must be read before the deadline takes effect. With a deadline of an agent, passes
+// that agent's generation. With the deadlines of the gate (the wait for `confirm`), the trial and
+// --attempts, passes the incumbent's generation, or 0 if there is no incumbent.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -103,9 +103,8 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    // A sequential upgrade got the number of its candidate's generation, and was accepted, before
-    // the old agent was stopped and the candidate was started. Only a parallel upgrade is accepted
-    // below.
+    // A sequential upgrade was accepted, and got its candidate's generation, before the old agent
+    // was stopped and the candidate was started. Only a parallel upgrade is accepted now.
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
@@ -233,9 +232,9 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If the upgrade failed before this `cancel`, its failure has been logged already, so the line
-    // below only says that the agent stays active. Otherwise this `cancel` makes the upgrade fail,
-    // and fail_upgrade() logs that with the reason.
+    // If the upgrade failed before this `cancel`, its failure has been logged already. Then log
+    // only that the agent stays active, if the agent had been told to stop. Otherwise this `cancel`
+    // makes the upgrade fail, and fail_upgrade() logs the failure with the reason.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -562,8 +561,9 @@ class Step {
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If no upgrade has failed, the agent that exited was a standby: a fallback that was started in
-    // advance, for the case that the trial fails. The upgrade continues without it.
+    // If no upgrade has failed, do nothing: the agent that exited was a standby, a fallback that
+    // was started in advance for the case that the trial fails. Its upgrade continues without it,
+    // or is committed already.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -815,8 +815,9 @@ class Step {
     send(*state_.incumbent, UpgradeFailed{*upgrade.failure});
   }
 
-  // Returns true if AGENT's link may name the program of the upgrade under way, which is not
-  // committed yet. If that upgrade fails, the link must be put back to the committed version.
+  // Returns true if it is possible that AGENT's link names the program of the upgrade under way,
+  // which is not committed yet. If that upgrade fails, the link must be put back to the committed
+  // version.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
@@ -862,8 +863,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    // This start of AGENT's own executable has failed, so --previous and --attempts need not wait
-    // any longer to see whether it succeeds.
+    // AGENT's own executable has failed, so it is decided, for --previous and --attempts, that this
+    // start of the upgrader counts as failed.
     state_.attempts_done = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
@@ -879,8 +880,9 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Starts the period, as long as a trial, after which the start of a newly activated agent counts
-  // as a success. Until the end of that period --attempts counts the start as a failure.
+  // Sets the time at which the start of a newly activated agent counts as a success: when the agent
+  // has been active for as long as a trial takes. Until then --attempts counts the start as a
+  // failure.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -1069,9 +1071,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // While hello_deadline is set, hint() leaves out the remark that the agent never said
-      // `hello`, since a warning at that deadline will say so. This agent is killed now, so no such
-      // warning follows. Clear hello_deadline, so that the reason below contains the remark.
+      // The agent is killed now, so the warning that is logged at hello_deadline does not follow
+      // any more. So clear hello_deadline: hint() then adds to the reason that the agent never said
+      // `hello`, if it did not.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }
@@ -1087,8 +1089,8 @@ class Step {
     end_with(exit_own_failure, "{} failed: {}"_with(agent, reason));
   }
 
-  // Handles a missed heartbeat. On trial, the agent has failed. Otherwise the upgrader only stops
-  // sending WATCHDOG=1, with which it vouches for the agent to init.
+  // Handles a missed heartbeat. If the agent is on trial, its upgrade fails. Otherwise the upgrader
+  // only stops sending WATCHDOG=1, with which it vouches for the agent to init.
   void heartbeat_missed(Agent& agent) {
     const std::string reason = "no heartbeat within {}"_with(in_words(policy_.watchdog));
     if (on_trial(agent)) return fail_upgrade(Stage::trial, reason);
@@ -1097,8 +1099,8 @@ class Step {
     log(LogLevel::warning, "{} is silent: {}"_with(agent, reason));
   }
 
-  // Sets the next heartbeat deadline. An agent that has stopped, or is told to stop for a
-  // roll-back, need not send heartbeats.
+  // Sets the next heartbeat deadline. An agent that has said `stopped`, or has been told to stop
+  // for a roll-back, need not send heartbeats.
   void await_heartbeat(Agent& agent) {
     if (agent.stopped || agent.told == StopReason::rollback) return;
     agent.silent = false;
@@ -1285,8 +1287,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // Drop the rest of an `activate` that is only half written: it contains the `state` that the
-    // last active agent left, which must only reach the next agent.
+    // Drop the rest of an `activate` that is only half written. It contains the `state` that the
+    // last active agent left, which must not reach this agent any more: the next agent gets it.
     if (agent.activate_waits) order(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;

@@ -25,8 +25,10 @@ namespace upgrader {
 // a time, and at most one of them is active.
 
 // A phase is a name for a combination of facts (phase_of() in state.h), never a variable. The last
-// column of this table names each next phase, and the event that leads to it. Tests compare the
-// last column with every possible step (tests/decisions/explore) and with the scenarios.
+// column of this table names each next phase, and the event that leads to it. "Without a trial"
+// means that the upgrade's trial takes no time: the upgrade is then committed as soon as the new
+// agent is active. Tests compare the last column with every possible step (tests/decisions/explore)
+// and with the scenarios.
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
@@ -54,24 +56,23 @@ namespace upgrader {
 //                                                         preparing at `confirm` if the candidate
 //                                                         has closed a pipe: it is not activated,
 //                                                         and soon fails
-//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, or,
-//                 for an upgrade        (sequential)      if the trial takes no time, running, or
-//                                                         rolling_back if that commit fails;
-//                                                         replacing in a sequential upgrade, or if
-//                                                         the candidate's `activate` cannot be
-//                                                         written at once, or at all; falling_back
-//                                                         if the incumbent's stop was unclean or
-//                                                         the candidate was lost, ended if no
+//   switching     active, told to stop  held, or none     once the incumbent has gone: trial, or,
+//                 for an upgrade        (sequential)      without a trial, running, or rolling_back
+//                                                         if the commit fails; replacing if the
+//                                                         upgrade is sequential, or if the
+//                                                         candidate's `activate` cannot be written
+//                                                         at once, or at all; falling_back if the
+//                                                         incumbent's stop was unclean or the
+//                                                         candidate was lost; ended if then no
 //                                                         fallback can be started. At `cancel`:
 //                                                         abandoning, or running if there is no
 //                                                         candidate
 //   replacing     -                     held              when the candidate's `activate`, sent at
 //                                                         its `ready`, has been written: trial, or,
-//                                                         if the trial takes no time, running, or
-//                                                         rolling_back if that commit fails;
-//                                                         falling_back if the candidate fails or
-//                                                         cannot be written to, ended if no
-//                                                         fallback can be started
+//                                                         without a trial, running, or rolling_back
+//                                                         if the commit fails; falling_back if the
+//                                                         candidate fails or cannot be written to;
+//                                                         ended if then no fallback can be started
 //   trial         active, activated     -, or a standby:  running at the commit, or abandoning if
 //                 by the upgrade        held or killed    there is a standby; rolling_back if it
 //                                                         fails; falling_back if it exits, ended if
@@ -89,9 +90,8 @@ namespace upgrader {
 //                                                         ended if it exits; shutting_down if it
 //                                                         fails otherwise or cannot be written to.
 //                                                         At a boot the fallback is on trial first:
-//                                                         trial, or, if the trial takes no time,
-//                                                         running, or rolling_back if that commit
-//                                                         fails
+//                                                         trial, or, without a trial, running, or
+//                                                         rolling_back if the commit fails
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing
@@ -106,11 +106,12 @@ namespace upgrader {
 // any other phase continues to run, but the upgrader no longer tells init that all is well
 // (`WATCHDOG=1`, see init_news.h).
 
-// With a warm fallback the previous program is started again as soon as the candidate is active:
-// the standby, a held fallback that takes the candidate's place in the state. When the agent on
-// trial has failed and exited, the standby becomes the incumbent, and is sent `activate`
-// immediately if it is ready. At the commit the standby is killed. If a standby fails, the upgrade
-// continues; if the trial then fails, too, a cold fallback is started.
+// With a warm fallback the previous program is started again as soon as the candidate is active.
+// The new process is the standby: it is held, and takes the candidate's place in the state. When
+// the agent on trial has failed and exited, the standby becomes the incumbent, and is sent
+// `activate` immediately if it is ready. At the commit the standby is killed. If a standby fails,
+// the upgrade continues. If the trial then fails, too, the previous program is started only then (a
+// cold fallback).
 
 // A candidate is activated, and becomes the incumbent, when its `activate` has been written whole.
 // If the candidate's pipe is full and the candidate does not read it, that may take a while. Until
@@ -127,11 +128,11 @@ inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent may not
 // speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If the upgrader notices only after more than this time that a deadline has passed, the upgrader
-// was not running (frozen?), and perhaps the agents were not running, either. The deadline is then
-// put off once: its new time is as far ahead of now as the old one is behind, but at most
-// `grace_max` ahead. It has no effect before its new time. The clock of the deadlines stands still
-// while the machine is suspended.
+// If the upgrader is late by more than this time when it notices that a deadline has passed, the
+// upgrader was not running (frozen?), and perhaps the agents were not running, either. The deadline
+// is then put off once: it takes effect only when the time by which the upgrader was late has
+// passed again, or `grace_max` if that is less. A suspended machine makes no deadline late, since
+// the clock of the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
@@ -151,20 +152,20 @@ class Supervisor {
   explicit Supervisor(Policy policy, State state = {})
       : policy_(policy), state_(std::move(state)) {}
 
-  // Handles any event in any phase, and returns the actions to perform, in order; only log lines
-  // may be written later than their place in the list says. If an action has an outcome, that
-  // action is the last of the list, and its outcome must be the next event. The returned list
-  // reuses the memory of the list `memory`, whose elements are dropped: a caller that passes in an
-  // earlier list saves allocations.
+  // Handles any event in any phase, and returns the actions to perform, in order. Only log lines
+  // may be written later than this order says. Some actions have an outcome, which must be the next
+  // event (`Pending` in state.h); such an action is the last of the list. The returned list reuses
+  // the memory of the list `memory`, whose elements are dropped: a caller that passes in an earlier
+  // list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns, for each deadline that is not after `by`, the generation of its agent; an agent with
-  // several such deadlines is listed several times. The deadlines of the gate (the wait for
-  // `confirm`), the trial and --attempts count as the incumbent's; without an incumbent, 0 is
-  // listed for them.
+  // Returns the generations of the agents that have a deadline that is not after `by`. An agent
+  // with several such deadlines is listed once for each. The deadlines of the gate (the wait for
+  // `confirm`), the trial and --attempts count as deadlines of the incumbent. If there is no
+  // incumbent, 0 is listed for each of them.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The code in upgrader/shell may close all

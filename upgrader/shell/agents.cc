@@ -149,9 +149,9 @@ void Agents::on_readable(Generation generation) {
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
       agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-    // An agent that closes its output is mostly exiting. If the kernel has woken the upgrader on
-    // the agent's processor, the agent cannot finish its exit until the upgrader yields that
-    // processor.
+    // An agent that closes its output is usually about to exit. If the upgrader now runs on the
+    // processor on which the agent ran, the agent cannot finish its exit until the upgrader yields
+    // that processor.
     std::this_thread::yield();
     look_for_end(*agent);
     return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : end_output(*agent);
@@ -250,9 +250,9 @@ void Agents::start_backlog() {
 // ---- exits: an agent is reaped, then its last lines are handled, then its exit is reported
 
 void Agents::reap_exits() {
-  // All ended agents are reaped before the first exit is reported, and the newest exit is reported
-  // first. So no exit can cause the activation of an agent that the kernel has already reported
-  // dead.
+  // First reap all agents that have ended. Only then report their exits, the newest agent's first.
+  // Otherwise the exit of an old agent might cause the activation of a candidate that the kernel
+  // has already reported dead.
   for (const auto& agent : running_)
     look_for_end(*agent);
   bury_the_dead({.bytes = look_bytes_max});
@@ -261,8 +261,8 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // If this child is an agent, it has ended after the last call of reap_exits(), and its SIGCHLD
-    // has not been handled yet. It is not reaped here, since its exit would then not be reported.
+    // Do not reap an agent here, since its exit would then not be reported. An agent that is found
+    // here has ended after the last call of reap_exits(), so its SIGCHLD has not been handled yet.
     // The SIGCHLD makes reap_exits() reap the agent and report its exit.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }

@@ -74,11 +74,11 @@ class Agents {
   // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
   // called after reap_exits().
   void reap_strangers();
-  // Handles exits and the contents of the pipes of living agents, so that a message that was sent
-  // in time is seen. Must be called before the supervisor is told that a deadline has passed.
-  // `late` lists the agents with such a deadline: if one of them has exited, all its messages and
-  // its exit are reported now, not some turns later. A living agent that leaves too many replies
-  // unread is skipped, unless it is in `late`.
+  // Handles exits and the contents of the pipes of living agents. Must be called before the
+  // supervisor is told that a deadline has passed, so that a message that was sent in time is seen.
+  // `late` lists the agents whose deadline has passed. If one of them has exited, all its messages
+  // and its exit are reported now, not some turns of the loop later. A living agent that leaves too
+  // many replies unread is skipped, unless it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
  private:

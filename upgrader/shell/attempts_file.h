@@ -30,8 +30,9 @@ class AttemptsFile {
     int error = ENOENT;
     if (next.sound > 0) error = directory.overwrite(entry_.name, next.offset, next.text, !hurried);
     if (error != 0) return directory.replace_file(entry_.name, next.text, !hurried);
-    // While not all records of the file are sound, the file may be new. Then sync the directory as
-    // well: the upgrader that made the file may have been killed before it synced the directory.
+    // A file with fewer than `attempts_records` undamaged records may be new. Then sync the
+    // directory as well, unless `hurried`: the upgrader that made the file may have been killed
+    // before it synced the directory.
     return hurried || next.sound == attempts_records ? 0 : directory.sync();
   }
 

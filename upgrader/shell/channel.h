@@ -62,8 +62,8 @@ class Channel {
   [[nodiscard]] agent_protocol::LineReader& lines() { return lines_; }
 
   [[nodiscard]] bool output_open() const { return output_poll_ != nullptr; }
-  // Stops reading for good. The descriptor stays open until the channel is destroyed: closing it
-  // now would delay the handling of an exit.
+  // Stops reading for good. The descriptor is closed only when the channel is destroyed, after the
+  // agent's exit has been handled: closing it earlier would delay that handling.
   void close_output() { output_poll_.reset(); }
   // Pauses or continues the watching of the output.
   void watch_output(bool wanted);

@@ -156,8 +156,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, status.json is written a little later. Otherwise the writing
-    // might delay the handling of the agent's exit.
+    // While the active agent stops, put the writing of status.json off by `status_interval`.
+    // Otherwise the writing might delay the handling of the agent's exit.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }

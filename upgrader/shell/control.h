@@ -47,13 +47,14 @@ class Control {
   using Take = std::function<void(ControlRequested)>;
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
-  // Locks DIR, the control directory. After a success, the first settle() opens the FIFO. From then
-  // on, each line that is read from the FIFO leads to a call of `take`, with the request, or of
-  // `show`, with a line for the log. If a request with the same name has been answered before,
-  // neither is called. `turn_over` is called once after all lines of one turn of the loop. Returns
-  // false only if another upgrader holds the lock of DIR; the caller may try again. If DIR cannot
-  // be locked for another reason, such as a full disk, logs the reason and returns true; settle()
-  // then tries the lock again every second.
+  // Locks DIR, the control directory. Returns false only if another upgrader holds the lock of DIR;
+  // the caller may try again. If DIR cannot be locked for another reason, such as a full disk, logs
+  // the reason and returns true; settle() then tries the lock again every second. Once DIR is
+  // locked, the next settle() opens the FIFO. From then on, `take` is called for each request that
+  // is read from the FIFO, and `show`, with a line for the log, for each line that is not a valid
+  // request. Neither is called for a repeated request: one whose name has been answered already, or
+  // one that asks for an upgrade whose id is known already. `turn_over` is called once after all
+  // lines of one turn of the loop.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -106,9 +107,9 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the current content of status.json
-  // The time at which settle() last made the text of status.json, and wrote it if it had changed.
-  // While the directory is not locked, it is instead the time at which this upgrader last tried to
-  // lock it.
+  // While the directory is locked: the time at which settle() last made the text of status.json,
+  // which it writes only if the text has changed. While the directory is not locked: the time at
+  // which settle() last tried to lock it.
   std::optional<Time> last_;
   std::optional<Time> due_;
   // True while an agent that is ready is about to get the work: status.json must not be written

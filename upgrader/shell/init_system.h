@@ -5,9 +5,9 @@
 //   STOPPING=1                    the upgrader is about to end
 //   EXTEND_TIMEOUT_USEC=          an agent that init waits for was given more time
 //   WATCHDOG=1                    all is well
-// With --notify-fd, init is also told by one newline on a descriptor that an agent is active. If
-// the socket has vanished, the messages are lost, without other effects. init_messages.h decides
-// which message is sent, and when.
+// With --notify-fd, one newline on a descriptor also tells init that an agent is active. If the
+// socket has vanished, the messages are lost, without other effects. init_messages.h decides which
+// message is sent, and when.
 #pragma once
 
 #include <sys/socket.h>

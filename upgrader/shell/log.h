@@ -27,9 +27,9 @@ class Logbook {
  public:
   // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
   // it names `descriptor`, lines begin with the journal's priorities. The descriptor is neither
-  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. Writing the first
-  // line may open a descriptor. That descriptor must not get the number under which agents expect
-  // the lock, so the lock is opened before the first line is written.
+  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. The lock must be
+  // made before the first line is written: writing that line may open a descriptor, which must not
+  // get the number under which agents expect the lock.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }

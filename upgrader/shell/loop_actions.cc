@@ -90,10 +90,10 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function that sends init WATCHDOG=1, to be called before each of several syncs. It
-// sends nothing if the active agent has missed its heartbeat. Nobody reads the agents' pipes during
-// a sync. So if the active agent's pipe holds more bytes than before the last sync, the new bytes
-// count as a heartbeat; they are read after the syncs.
+// Returns a function that must be called before each of several syncs. The function sends init
+// WATCHDOG=1, unless the active agent has missed its heartbeat. Nobody reads the agents' pipes
+// during the syncs. So if the active agent's pipe holds more bytes than at the previous call, or
+// any bytes at the first call, the new bytes count as a heartbeat. They are read after the syncs.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};

@@ -48,13 +48,14 @@ void Loop::try_to_start() {
 }
 
 // Tries to lock the file of --lock, unless this process has already locked it. Returns true if this
-// process now has the lock, or if the option --lock was not given. Returns false otherwise; the
-// caller then tries again later, unless this function has ended the upgrader. It does so if locking
-// fails although no other process holds the lock, if the time limit for the lock has passed, or if
-// AGENT cannot be started and --previous was not given.
+// process now has the lock, or if the option --lock was not given. Otherwise returns false, and the
+// caller tries again later, unless this function has ended the upgrader. Ends the upgrader if
+// locking fails although no other process holds the lock, or if the time limit for the lock has
+// passed. If the first try finds the lock taken, also ends the upgrader if AGENT cannot be started
+// and --previous was not given, or if --relink cannot use AGENT's link.
 bool Loop::has_lock() {
-  // If `control_deadline_` is set, this process already waits for the control directory. It does so
-  // only after it has locked the file.
+  // If `control_deadline_` is set, this process waits for the control directory, and has therefore
+  // locked the file of --lock already.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -75,8 +76,8 @@ bool Loop::has_lock() {
 }
 
 // Claims the control directory, so that no other upgrader uses it. Returns false if another
-// upgrader has claimed it. If that upgrader still has it after `predecessor_patience`, ends this
-// upgrader.
+// upgrader has claimed it; the caller then tries again later. But if the other upgrader still has
+// it `predecessor_patience` after the first try, ends this upgrader.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(

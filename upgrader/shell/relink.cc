@@ -43,8 +43,9 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
   return 0;
 }
 
-// Syncs the whole file system that has the directories of `way`. The system call needs an open file
-// of that file system, so the first of these directories that may be opened for reading is opened.
+// Syncs the whole file system that contains the directories `way`, which lead to a program. The
+// system call needs an open file of that file system: opens the first of these directories that
+// this process may read.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;
@@ -135,9 +136,9 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // Sync the release before the link is replaced, so that the sync need not write this change of
-  // the link. The file system's journal can write that change later, together with the changes of
-  // the commit. If the release was durable already, the sync then has nothing to write.
+  // Sync the release before the link is replaced: a sync after that would also have to write the
+  // change of the link. The file system's journal can write that change later, together with the
+  // changes of the commit. If the release was durable already, this sync has nothing to write.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }

@@ -14,7 +14,8 @@
 
 namespace upgrader {
 
-// Called before each sync: a sync may take long and cannot be interrupted.
+// A function that is called before each sync, which may take long and cannot be interrupted. It can
+// tell init in time that all is well.
 using BeforeSync = std::function<void()>;
 
 class Link {
@@ -42,12 +43,13 @@ class Link {
   // neither the executable nor any of the directories that lead to it may be read.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
-  // Makes the link name `program`, and syncs the link's directory. In an upgrade, prove() has been
-  // called before. The new target is relative if the current target is relative. With
-  // `moves_previous` and --previous, first makes the link of --previous name the executable that
-  // was committed before, durably. Returns 0 when all is durable; otherwise an errno value, and
-  // both links are as they were. ESTALE means that the program's path now names another file, which
-  // has passed no trial, or that AGENT's path leads to another directory.
+  // Makes AGENT's link lead to `program`, and syncs the link's directory. In an upgrade, prove()
+  // has been called before. The new target is relative if the current target is relative, unless a
+  // relative one would lead to a different file. With `moves_previous` and --previous, first makes
+  // the link of --previous lead to the executable that was committed before, durably. Returns 0
+  // when all is durable. Otherwise returns an errno value, and both links are as they were, unless
+  // putting them back has failed as well. ESTALE means that the program's path now names another
+  // file, which has passed no trial, or that AGENT's path leads to another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
