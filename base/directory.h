@@ -69,7 +69,8 @@ class Directory {
                               bool durably) const;
   // Syncs the entries of the directory. Returns 0 or an errno value.
   [[nodiscard]] int sync() const;
-  // Makes `name` a link to `target`. Returns 0, or an errno value if nothing has changed.
+  // Makes `name` a link to `target`. Returns 0. After a failure, returns an errno value, and `name`
+  // is unchanged.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
   // The two steps of replace_link(). prepare_link() makes the link under the name that

@@ -164,12 +164,11 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 }  // namespace
 
-// Checks by faccessat2() whether the effective user of this process may use a file. Old kernels do
-// not have this call, and filters of system calls may make it fail with EPERM or EACCES. In these
-// cases access() is called instead, which checks for the real user. EACCES may also be the correct
-// result of faccessat2(). So after EACCES, access() is called only if real and effective user are
-// the same, which they are not if the upgrader is set-user-ID. If the result is wrong, the exec
-// fails later.
+// Checks by faccessat2() whether the effective user of this process may use a file. If the kernel
+// is too old for this call, or a filter of system calls makes it fail with EPERM, calls access()
+// instead, which checks for the real user. EACCES may come from such a filter, or be the correct
+// result. So after EACCES, calls access() only if real and effective user and group are the same;
+// they are not if the upgrader is set-user-ID. If the result is wrong, the exec fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

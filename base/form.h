@@ -18,8 +18,9 @@
 
 namespace agent_protocol {
 
-// The kind of a value in a form. A form is stored with one such byte in the place of each {}. These
-// bytes are control characters, which occur in no form.
+// The kind of a value that a text such as "upgrade {} refused" gets in the place of {}. The text is
+// stored as a form, which has one byte, the kind of the value, in the place of each {}. These bytes
+// are control characters, which such a text does not contain.
 enum class ValueKind : char { text = 1, number, told };
 
 // A text as an argument of filled(). This type is a plain structure, since filled() takes C-style
@@ -41,8 +42,8 @@ consteval ValueKind kind_of() {
   return std::convertible_to<const Value&, std::string_view> ? ValueKind::text : ValueKind::told;
 }
 
-// Returns the argument that stands for a value in a call of filled(). Unless the value is a number,
-// the argument points to the value, which must therefore live until the whole text is made.
+// Converts a value to an argument for filled(). Unless the value is a number, the argument points
+// to the value, which must therefore live until filled() has returned.
 template <class Value>
 auto handed(const Value& value) {
   if constexpr (kind_of<Value>() == ValueKind::number) {
@@ -56,7 +57,7 @@ auto handed(const Value& value) {
 }
 
 // Returns the number in decimal digits, with a minus sign if it is negative. std::to_string would
-// make the static program half a KB larger, by its table of two hundred digits.
+// make the static program half a KB larger, because it contains a table of two hundred digits.
 inline std::string decimal(std::int64_t number) {
   char digits[20];
   char* begin = std::end(digits);
@@ -69,8 +70,9 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns the text that the form makes with these values. In `form`, with_kinds() has replaced each
-// {} by a byte that says the kind of the value which belongs there (ValueKind).
+// Returns the text in which the values have been put in their places. `form` is a result of
+// with_kinds(): it has a byte, the ValueKind, in the place of each value. The values are results of
+// handed().
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.
@@ -88,8 +90,9 @@ struct Written {
 // shows the function's name.
 void a_value_has_no_place();
 
-// Converts the text `written` to a form at compile time: each {} becomes the byte for the kind of
-// its value. The form ends with a zero.
+// Converts the text `written` to a form for filled(), at compile time. Replaces each {} by one
+// byte: the first {} by the first of `kinds`, the kind of the first value, and so on. The form ends
+// with a zero.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

@@ -114,7 +114,8 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Reserve the number for the lock by a copy of standard input, which is always open.
+  // Reserve the descriptor number for the lock's file, which is opened later: give it to a copy of
+  // standard input, which is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 

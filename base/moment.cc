@@ -25,7 +25,9 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
-// Removes the decimal point and the digits after it from the front of `text`, if there are any.
+// Removes a decimal point and the digits after it from the front of `text`. Returns this fraction
+// of a second, cut to whole milliseconds; 0 if `text` begins with no point. Returns nothing if no
+// digit follows the point.
 std::optional<Duration> take_fraction(std::string_view& text) {
   if (!take(text, '.')) return Duration{0};
   std::int64_t milliseconds = 0;

@@ -17,8 +17,8 @@
 namespace upgrader {
 namespace {
 
-// A terminal that poll() reports as writable accepts at least this many bytes without a newline, or
-// one newline. So a newline is written alone.
+// If poll() reports a terminal as writable, a write of at most this many bytes without a newline
+// does not block, nor does a write of a single newline. So each newline is written by itself.
 constexpr std::size_t terminal_bytes = 128;
 
 // Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other

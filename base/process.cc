@@ -104,9 +104,9 @@ int execute(const Program& program, const Vectors& vectors) {
   if (error == 0) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has been changed meanwhile, the error may be about a file that is not the checked
-    // one. Then do not return, but execute the checked file by its descriptor. This is not possible
-    // for a script, so for a script always return.
+    // If the path has been changed since path_changed() above, `error` may be about a file that is
+    // not the checked one. Then do not return, but execute the checked file by its descriptor. A
+    // script cannot be executed by its descriptor, so for a script always return.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -165,9 +165,9 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
   // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
-  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the whole
-  // time that a start takes, up to the agent's main (measured with musl). The upgrader sleeps until
-  // the child's exec. No signal handler can run in the child, since the upgrader has none.
+  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the time
+  // from the beginning of a start to the agent's main() (measured with musl). The upgrader sleeps
+  // until the child's exec. No signal handler can run in the child, since the upgrader has none.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
@@ -225,7 +225,8 @@ void Vectors::add_arguments(const Program& program) {
 
 void Vectors::write_pid(pid_t pid) {
   // The child must not allocate memory. This std::string allocates none, since a pid has few
-  // digits. The copied NUL ends the text, even if a longer number was there before.
+  // digits. The NUL of `digits` is copied, too, and ends the text in listen_pid_, even if a longer
+  // number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

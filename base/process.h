@@ -87,10 +87,11 @@ struct StartFailed {
 
 // Starts the program. Returns when the program runs or the kernel has refused to execute it. After
 // a failure neither a process nor an open descriptor is left. Before the call, descriptors 0 to 2
-// must be open, and descriptors that are passed on must be close-on-exec in this process. The child
-// leads its own session, has an empty signal mask and default dispositions, and gets SIGTERM when
-// this process dies, if the kernel supports that. The child has only descriptors 0, 1, 2 and those
-// that are passed on. An adapter also has the program's descriptor, unless the program is a script.
+// must be open, and the descriptors that `setting` passes on must be close-on-exec in this process;
+// the child removes this flag. The child leads its own session, has an empty signal mask and
+// default dispositions, and gets SIGTERM when this process dies, if the kernel supports that. The
+// child has only descriptors 0, 1, 2 and those that are passed on. If the child is an adapter, it
+// also has the descriptor of the agent's program, unless that program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
@@ -99,9 +100,9 @@ struct StartFailed {
 // has been reaped, its pid must not be used any more: the kernel may give it to a new process.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// Returns the pid of a child that has ended and has not been reaped, without reaping it. Perhaps
-// this process has not started that child: process 1 and a subreaper inherit children, and so does
-// a program that is executed by a process with children.
+// Returns the pid of a child that has ended and has not been reaped, without reaping it. It need
+// not be a child that this process has started: process 1 and a subreaper become the parents of
+// orphans, and a process that executes a different program keeps its children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
 // Makes this process a subreaper: every descendant whose parent exits becomes a child of this

@@ -15,7 +15,8 @@
 namespace upgrader {
 namespace {
 
-// How many times a path is opened if the file at that path is replaced during each check.
+// A path is opened and checked at most this many times, if each time the file at the path is
+// replaced during the check.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed for one path, as in the kernel.
