@@ -58,8 +58,9 @@ Refusal no_such(const char* member, const char* name) {
                  "\""};
 }
 
-// Returns the message, or a refusal if the name of an enumerator, such as a mode, is unknown. The
-// codec checks texts and numbers later.
+// Returns the message `upgrade`. Returns a refusal if `given` does not start from
+// AGENT_PROTOCOL_UPGRADE_INIT, or if a member that must be one of certain names, such as `mode`,
+// has a different text. The codec checks the other texts and the numbers later.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given) {
   if (given == nullptr || given->size < size_min) {
     return Refusal{"cannot request an upgrade: it does not start from AGENT_PROTOCOL_UPGRADE_INIT"};
@@ -117,10 +118,10 @@ struct Wrong {
   int error_number = ECANCELED;
 };
 
-// Runs a start-up check, which gets a buffer for the reason of a failure, as large as the room in a
-// message. Returns nothing if the check passes. If the check fails, returns the reason. A reason
-// that is too long is cut and ends with "...". Bytes that are not valid UTF-8 become U+FFFD. An
-// empty reason becomes "failed".
+// Runs a start-up check. Returns nothing if the check passes. If the check fails, returns the
+// reason that the check has written into a buffer. The buffer is as large as the room that a
+// message has for the reason. A reason that is too long is cut and ends with "...". Bytes that are
+// not valid UTF-8 become U+FFFD. An empty reason becomes "failed".
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

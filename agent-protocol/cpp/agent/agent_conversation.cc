@@ -27,9 +27,9 @@ namespace {
 // agent_protocol_open(), perhaps after the process has executed its program again, would therefore
 // find no upgrader. The process would then activate itself, although another agent may be active.
 
-// The environment variable of the mark. Its text is this process's pid, a blank, and the time at
-// which this process was started. Processes that the agent starts inherit the variable, but have
-// other pids, so they are not taken for the agent.
+// The environment variable by which a process recognizes that it has been an agent. Its text is the
+// process's pid, a blank, and the time at which the process was started. Processes that the agent
+// starts inherit the variable, but have other pids, so they are not taken for the agent.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 
@@ -66,10 +66,10 @@ bool names_this_process(std::string_view mark) {
   return start == own || start == unknown_start || own == unknown_start;
 }
 
-// Leaves the mark in memory and in the environment. The mark in memory is for this process and for
-// processes forked from it. The mark in the environment is for a program that this process executes
-// in its own place; child processes ignore it. If the environment has no room, leaves no mark,
-// returns false and sets errno.
+// Marks this process as one that has been an agent: in memory and in the environment. The mark in
+// memory is for this process and for processes forked from it. The mark in the environment is for a
+// program that this process executes in its own place; child processes ignore it. If the
+// environment has no room, leaves no mark, returns false and sets errno.
 [[nodiscard]] bool leave_mark() {
   const std::string mark = number_of_process() + start_of_process();
   mark_in_memory = ::setenv(mark_variable, mark.c_str(), 1) == 0;

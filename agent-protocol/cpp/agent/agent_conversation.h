@@ -1,6 +1,6 @@
 // An agent's conversation with its upgrader. The session (session.h) decides; this class performs
 // the session's actions on the pipes, the signals and the process. Without an upgrader there are no
-// pipes, and the session makes all of the program's events.
+// pipes, and all events that the program gets come from the session.
 #pragma once
 
 #include <deque>
@@ -58,8 +58,8 @@ class Conversation {
 
   explicit Conversation(Session::Company company) : session_(company) {}
 
-  // The steps of open(). A step that fails returns false and sets errno, and the program keeps its
-  // pipes.
+  // The next two functions are steps of open(). A step that fails returns false and sets errno, and
+  // leaves the program's descriptors 0 and 1 as they were before the step.
   [[nodiscard]] bool make_watch();
   [[nodiscard]] bool take_channel();
   [[nodiscard]] Result<Said> say(const AgentMessage& message, Limit limit);

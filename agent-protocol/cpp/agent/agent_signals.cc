@@ -87,8 +87,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // The program may have set handlers of its own, which still call the handlers of this file. From
-  // now on, the handlers of this file must have no effect.
+  // The program may have set handlers of its own that call the handlers of this file even now. Such
+  // a call must not end the process, or write to the eventfd, which is about to be closed.
   term_leaves = false;
   event_number = -1;
 }

@@ -129,7 +129,8 @@ class Session {
   [[nodiscard]] std::optional<std::string> why_not(const Heartbeat&) const;
   [[nodiscard]] std::optional<std::string> why_not(const Status&) const;
 
-  // The functions said() change the session for a message that the program sends.
+  // The functions said() change the session for a message that the program sends, and return the
+  // actions to perform. They do not check whether the message is allowed.
   [[nodiscard]] SessionActions said(const Hello& hello);
   [[nodiscard]] SessionActions said(const Ready& ready);
   [[nodiscard]] SessionActions said(const Unfit& unfit);

@@ -131,9 +131,9 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # When the agent is told to stop, the thread that has requested the upgrade withdraws its
-        # request. late() delays this withdrawal until the agent's own thread has refused that
-        # request.
+        # The agent is told to stop before its own thread has sent the request. Then the thread that
+        # called request() withdraws it, while the agent's thread tries to send it, and is refused.
+        # late() delays the withdrawal until this refusal has happened.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 
