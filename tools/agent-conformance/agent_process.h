@@ -149,8 +149,8 @@ class AgentProcess {
 
 // ---- the start of an agent: its command, its environment, and strace
 
-// Replaces a program name without a slash, in `command`, by the path that a search in PATH finds.
-// Returns why the agent cannot be started, or an empty string.
+// Replaces the program's name, the first word of `command`, by the path that a search in PATH
+// finds, unless the name has a slash. Returns why the agent cannot be started, or an empty string.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
 // Returns the environment for an agent: the environment of this program, but without the variables

@@ -39,9 +39,9 @@ struct Terms {
 // so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
-  // True for a fallback that the upgrader starts at its own start, because the first agent has
-  // failed. Unlike any other fallback, it is on trial when it is active. The message `committed` to
-  // it has the id `boot`.
+  // True if the agent is a fallback that the upgrader starts at its own start, because the first
+  // agent has failed. Unlike any other fallback, this agent is on trial when it is active, and the
+  // message `committed` that it gets has the id `boot`.
   bool is_boot_fallback = false;
   int generation = 0;
 
@@ -157,8 +157,8 @@ struct Judgement {
   Script more{};  // steps to insert before the rest of the script
 };
 
-// The rules that a check applies to every line and every event of an agent, in every step of its
-// script.
+// The rules that a check applies to every line and every event of an agent, in every step of the
+// check's script.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,

@@ -11,10 +11,11 @@
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused, or a stop
 //             the daemon
 //   running   the daemon runs, and is not ready yet    the daemon's readiness or exit, or a stop
-//   serving   the daemon is ready; on trial,           the daemon's exit, or a stop
-//             `healthy` is said after some time
-//   stopping  a stop of the daemon was requested       the exit of its main process; FamilyGone or
-//                                                      DaemonRefused if it was not started
+//   serving   the daemon is ready; if on trial,        the daemon's exit, or a stop
+//             agentify says `healthy` after some time
+//   stopping  a stop of the daemon was requested       the exit of the daemon's main process or, if
+//                                                      the daemon was not started, FamilyGone or
+//                                                      DaemonRefused
 //   sweeping  the daemon's main process has exited     FamilyGone: no process of the daemon is left
 //   over      agentify exits
 #pragma once

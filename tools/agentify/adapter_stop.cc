@@ -1,5 +1,6 @@
 // The part of agentify's state machine (adapter.h) that handles the end of a daemon. It handles a
-// stop and the exit of the daemon's main process, and has the remaining processes killed.
+// stop and the exit of the daemon's main process, and orders the killing of the processes that
+// remain.
 #include <algorithm>
 #include <utility>
 

@@ -69,8 +69,8 @@ struct Process {
 // Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // Makes a sweep. `spared` is the pid of the daemon's main process, or 0. The main process is
-  // killed like all others, but killed() does not count it, because its end is reported separately.
+  // `spared` is the pid of the daemon's main process, or 0. This process is killed like all others,
+  // and spared only in the count: killed() leaves it out, because its end is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps the descendants that have exited, and kills the living ones. Returns true if no

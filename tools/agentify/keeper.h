@@ -25,7 +25,7 @@ struct ChildSetting {
   std::vector<std::string> environment = {};
   // the index of the entry LISTEN_PID= in `environment`, into which the child writes its own pid
   std::optional<std::size_t> listen_pid = {};
-  // The number of descriptors that the child inherits unchanged: 3, 4 and so on.
+  // How many descriptors, from 3 on, the child inherits with their numbers unchanged.
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets in the child; -1 for none
   int ready_pipe = -1;
@@ -46,9 +46,9 @@ struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
   Kind kind = Kind::waits;
-  // for waits: the pid of the lock's holder, or 0; for started: the daemon's pid; for refused: an
-  // errno value; for ended: the exit status or the signal's number; for family_gone: the number of
-  // processes that were killed
+  // The meaning depends on `kind`. For waits: the pid of the lock's holder, or 0; for started: the
+  // daemon's pid; for refused: an errno value; for ended: the exit status or the signal's number;
+  // for family_gone: the number of processes that were killed.
   int value = 0;
   int how = 0;           // for ended: a value of DaemonEnding::How
   pid_t heir = 0;        // for ended: the process that may become the main process, or 0

@@ -127,7 +127,7 @@ class Prober {
   // Calls `told` once, immediately or later. With `fresh`, a `file` probe succeeds only if the file
   // has changed since remember_file().
   void ask(bool fresh, Told told);
-  // Ends the current probe without an outcome: `told` is not called.
+  // Ends the current probe without an outcome: the function `told` that ask() got is not called.
   void end();
   // Ends the current probe, and closes the prober for good.
   void close() {

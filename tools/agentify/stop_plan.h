@@ -42,7 +42,7 @@ inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 // at most a second. In this time all processes must exit and `stopped` must be sent.
 [[nodiscard]] Duration stop_margin(Duration deadline);
 
-// A signal of a plan, and the time at which it must be sent.
+// A signal that is sent to stop the daemon, and the time at which it must be sent.
 struct StopMoment {
   Time at{};
   int signal = 0;

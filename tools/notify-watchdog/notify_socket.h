@@ -16,8 +16,8 @@
 
 namespace notify_watchdog {
 
-// The most notifications that wait while init's socket has no room. More notifications are dropped,
-// and the log then says so.
+// The largest number of notifications that wait while init's socket has no room. Further
+// notifications are dropped, and the log then says so.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
 // The most datagrams that are read in one turn of the loop. Any process can send to the socket, and

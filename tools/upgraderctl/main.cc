@@ -190,8 +190,8 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   return end_by(run(conversation, {directory, terminal, std::move(progress), life}), terminal);
 }
 
-// Returns the bases, which are the directories that contain control directories. Does not read the
-// names in the bases yet.
+// Returns the bases, which are the directories that contain control directories. Leaves the lists
+// of these control directories (`Base::names`) empty.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);

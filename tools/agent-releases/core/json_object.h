@@ -22,8 +22,8 @@ class JsonReader {
   // Parses `text`, which must be exactly one JSON object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Returns true if the member exists and is an object. Unlike object(), does not refuse the whole
-  // object if the member is of a different kind.
+  // Returns true if the member exists and is an object. If the member is of a different kind,
+  // returns false, while object() would refuse the object that has this member.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
   // Returns the value of a member, which must be an object, too. Returns nothing if the member is

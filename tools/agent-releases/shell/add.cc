@@ -184,7 +184,7 @@ Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
   if (!claim) return claim.refusal();
-  // A different process may have added the release while this process waited for the claim.
+  // While claim() waited, a different process may have added the release.
   const Result<bool> there = is_there();
   if (!there) return there.refusal();
   bool is_resumable = false;
@@ -202,9 +202,9 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. If the release exists, adds its manifest or its
-// signature if one is missing, and then removes all files that crashes have left in .staging,
-// including partial downloads.
+// Adds the release if it does not exist. If it exists, adds its manifest or its signature if one is
+// missing. If that succeeds, also removes all files that crashes have left in .staging, including
+// partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

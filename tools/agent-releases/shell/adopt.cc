@@ -139,9 +139,9 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
 }
 
 // Makes the link `current`, which leads to the release that is run, unless `current` exists
-// already. The new link leads to the adopted path, and the adopted path is now itself a link to the
-// release. A later commit replaces only the link at the adopted path. Through this link, `current`
-// then leads to the new release, too.
+// already. `current` leads to the adopted path, which link_place() then replaces by a link to the
+// release. A later commit replaces only the link at the adopted path, so `current` then leads to
+// the new release, too.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

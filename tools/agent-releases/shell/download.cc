@@ -71,9 +71,9 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, it is only completed, and a newer release in the
-  // directory is no reason to refuse that. So do not compare this version with the releases in the
-  // directory.
+  // If a release of this version exists already, at most its missing manifest or signature is
+  // added. A newer release in the directory must not prevent this, so do not compare this version
+  // with the releases in the directory.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

@@ -63,8 +63,8 @@ class Fetcher {
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
-    // Called repeatedly during the transfer with the number of bytes that have been fetched so far,
-    // including those of earlier fetches.
+    // Called repeatedly during the transfer with the number of the file's bytes that have been
+    // fetched so far, including the `from` bytes of earlier fetches.
     std::function<void(std::int64_t)> progress;
   };
   enum class End { complete, cut_off, cannot_resume };

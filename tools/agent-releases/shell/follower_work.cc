@@ -128,8 +128,8 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
 }
 
 // Chooses the next release to verify. Leaves out a release that was refused before, unless its
-// files have changed since, or the file `desired` has been written again since: look() then forgets
-// all refusals.
+// files have changed since the refusal. look() forgets all refusals when the file `desired` has
+// been written again.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {

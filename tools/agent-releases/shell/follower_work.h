@@ -140,8 +140,8 @@ class Follower::Work {
   unsigned requests_ = 0;
 
   // For each verified release, by its path: the value of Release::writing at the verification, and
-  // the SHA-256. If Release::writing differs now, the files were replaced, and the SHA-256 is out
-  // of date.
+  // the SHA-256. Release::writing changes when the release's files are replaced; the SHA-256 is
+  // then out of date.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
   // For each refused release, by its path: the value of Release::writing at the refusal. If
   // Release::writing differs now, the files were replaced, and the release may be tried again.

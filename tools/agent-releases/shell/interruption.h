@@ -33,7 +33,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Returns a refusal if one of the three signals has come, otherwise success.
+  // Returns a refusal if SIGINT, SIGTERM or SIGHUP has come, otherwise success.
   [[nodiscard]] static Outcome none() {
     if (interrupted == 0) return std::monostate{};
     return Refusal{"interrupted: nothing has been changed", Trouble::cut_off};

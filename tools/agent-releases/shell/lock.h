@@ -1,6 +1,6 @@
-// Locks files with flock(2). Only the owner of a locked file may be able to open it, because a user
-// who can open a file, even just for reading, can also lock the file. Every wait for a lock has a
-// time limit.
+// Locks files with flock(2). A file that is used as a lock must be accessible to its owner only,
+// because a user who can open a file, even just for reading, can also lock the file. Every wait for
+// a lock has a time limit.
 #pragma once
 
 #include <chrono>

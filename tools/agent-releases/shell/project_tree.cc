@@ -222,7 +222,7 @@ constexpr const char* requirements_file = "requirements.txt";
 constexpr const char* bytecode_directory = "__pycache__";
 
 // Returns true for files that are not packed. Hidden files and directories, such as .git and .venv,
-// are not part of the program. Bytecode differs from machine to machine.
+// are not part of the program. Bytecode is left out because it differs from machine to machine.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }

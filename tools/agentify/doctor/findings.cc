@@ -132,8 +132,8 @@ constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
 // A daemon that neither listens nor sends READY=1 is watched for silent_time_min, or longer if its
-// process was slow to start: for the time until the process ran, multiplied by this factor. On an
-// idle machine, the process runs after some 50 ms.
+// process was slow to start: for the time from the start of the upgrader to the start of this
+// process, multiplied by this factor. On an idle machine, the process starts after some 50 ms.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 

@@ -20,8 +20,8 @@ namespace agentify {
 // Keeps the parts of a run's output that the doctor needs, in bounded memory. RunLog itself does no
 // input or output.
 
-// The most bytes that are kept of the lines of agentify and the upgrader. The end of the whole
-// output is kept, too, up to twice this size.
+// Of the end of the output, at most twice this many bytes are kept. Of the output before that, only
+// the lines of agentify and the upgrader are kept, at most this many bytes.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {

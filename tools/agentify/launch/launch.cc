@@ -194,8 +194,8 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  // With --help as the last option, the upgrader starts no agent. It checks the options before
-  // --help, and reports an error if one of them is wrong.
+  // If --help is the last option, the upgrader starts no agent. It checks the options that stand
+  // before --help, and reports an error if one of them is wrong.
   words.emplace_back("--help");
   return words;
 }

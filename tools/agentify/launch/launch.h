@@ -58,9 +58,10 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
 // ---- the upgrader
 
-// Returns `launch` with a name: the value of --name, or else `name_of_releases`. If both are empty,
-// the name is the base name of the directory of releases or, without such a directory, of the
-// daemon. Returns an error if no directory can have this name.
+// Returns `launch` with a name: the value of --name, or if that is empty, `name_of_releases`. If
+// both are empty, the name is the base name of the directory of releases. If there is no such
+// directory, it is the base name of the daemon. Returns an error if the name cannot be the name of
+// a directory.
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);
 

@@ -32,8 +32,8 @@ struct NoPlace {
 // none. `current` leads to the release that is run. Returns nothing if the link exists.
 [[nodiscard]] std::optional<std::string> missing_current(const std::string& directory);
 
-// Returns the NAME of the releases in a directory of agent-releases, or an empty string if the
-// directory has no file `.name`.
+// Returns the NAME with which the names of all releases in a directory of agent-releases begin.
+// Reads it from the directory's file `.name`; if there is no such file, returns an empty string.
 [[nodiscard]] std::string name_of_releases(const std::string& directory);
 
 }  // namespace agentify

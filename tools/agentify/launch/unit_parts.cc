@@ -81,8 +81,8 @@ std::vector<std::string> watching_commands(const Unit& unit) {
         "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
   }
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  // The command of the hook must not contain double quotes, because in apt's configuration it
-  // stands between double quotes.
+  // In apt's configuration, the hook's command stands between double quotes, so the command must
+  // not contain double quotes.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
           "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
               " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",

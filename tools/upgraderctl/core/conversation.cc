@@ -242,10 +242,10 @@ void Conversation::examine_upgrade(const Status& own) {
 }
 
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
-// keeps only the newest answers. This is possible if no answer from before the request is left in
-// status.json. If the answer was dropped, the upgrader no longer knows the name of the request, and
-// would obey the same line a second time. Only an upgrade would not begin again, because the
-// upgrader recognizes an upgrade by its id.
+// keeps only the newest answers. This is possible if status.json has as many answers as it can
+// keep, and none of them is from before the request. If the answer was dropped, the upgrader no
+// longer knows the name of the request, and would obey the same line a second time. An upgrade is
+// the exception: it would not begin again, because the upgrader recognizes it by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -3,14 +3,15 @@
 // exit status it ends. Does no input or output and reads no clock: the caller passes events with
 // their times.
 //
-// A request is for one process of the upgrader: the process that had the FIFO open for reading
-// before upgraderctl read status.json. While this process lives, the same line may be written any
-// number of times, because the upgrader obeys each request name and each upgrade id only once. When
-// this process has exited, nothing more is written.
+// A request is for one process of the upgrader: the process that had the FIFO open for reading when
+// upgraderctl opened it, which is before upgraderctl reads status.json. While this process lives,
+// the same line may be written any number of times, because the upgrader obeys each request name
+// and each upgrade id only once. When this process has exited, nothing more is written.
 //
 //   stage        until                                        next stage
-//   asking       the status shows the answer, or the          refused: finished. begun: following,
-//                requested upgrade                            or finished if no more is awaited
+//   asking       the status shows the answer, or the          finished if the request is refused or
+//                requested upgrade                            only the answer is awaited, otherwise
+//                                                             following
 //   following    the status shows how the upgrade ended       finished
 //   cancelling   (in a rehearsal) the status shows the        following
 //                answer to the cancel request

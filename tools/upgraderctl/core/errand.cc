@@ -51,9 +51,9 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Returns how the command ends without a request, if the upgrade that --id names has ended under
-// the previous upgrader. Otherwise returns nothing. The current upgrader does not know of such an
-// upgrade, and would begin it a second time.
+// Returns the command's exit status and message if the upgrade that --id names has ended under the
+// previous upgrader. Otherwise returns nothing. For such an upgrade the request must not be sent:
+// the current upgrader does not know of the upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -81,9 +81,9 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Returns how the command ends without a request, if the upgrade that --id names is to a different
-// EXECUTABLE. Otherwise returns nothing. Without this check, the command would report the outcome
-// of that upgrade as the outcome of its own upgrade.
+// Returns the command's exit status and message if the upgrade that --id names is to a different
+// EXECUTABLE. Otherwise returns nothing. For such an upgrade the request must not be sent: the
+// command would report the outcome of that upgrade as the outcome of its own upgrade.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -94,10 +94,10 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Returns how the command ends without a request, if it is not known whether the upgrade that --id
-// names has ended under the previous upgrader. Otherwise returns nothing. It is not known if the
-// status of the previous upgrader cannot be read and the current status does not show the upgrade.
-// The request is then not sent, because an upgrade must not be begun a second time.
+// Returns the command's exit status and message if the upgrade that --id names may have ended under
+// the previous upgrader: that upgrader's status cannot be read, and the current status does not
+// show the upgrade. Otherwise returns nothing. For such an upgrade the request must not be sent,
+// because an upgrade must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -151,8 +151,9 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Returns how a command without an id ends if the status shows no upgrade under way. If the status
-// may be out of date, the text says that nobody knows whether an upgrade is under way.
+// Returns the exit status and message of a command that has no --id, if the status shows no upgrade
+// under way. If the status may be out of date, the message says that it is not known whether an
+// upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +

@@ -26,14 +26,16 @@ struct Seen {
   // The last status of the previous upgrader in this control directory, if that status could be
   // read.
   std::optional<Status> previous;
-  // The reason why `previous` could not be read. Empty if there was nothing to read.
+  // The reason why the status of the previous upgrader could not be read. Empty if it was read, or
+  // if its file does not exist.
   std::string previous_trouble;
   std::string command;  // a command line that selects this upgrader: "upgraderctl app"
 };
 
-// Returns the errand of a command, which is its request and its goal, or else how the command ends
-// without a request. `name` is a new, unique name for the request. In `options`, `executable` must
-// be absolute, and `resolved` must be set if the file exists.
+// Returns the errand of a command: the request to send and the goal to wait for. If the command
+// must end at once instead, returns its exit status and message. `name` is a new, unique name for
+// the request. If `options` has an `executable`, that path must be absolute, and `resolved` must be
+// set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

@@ -28,7 +28,7 @@ enum class Occasion { good, commit, fallback };
 // occasions wait for their command. If one more comes, the oldest is dropped. But if the command
 // for the oldest is running or will be run again, the second oldest is dropped.
 inline constexpr std::size_t occasions_waiting_max = 64;
-// The pause before a command that has failed is run again.
+// If the command fails, it is run again after this pause.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
 
 // The variables that a command gets in its environment, as NAME=VALUE.
@@ -36,8 +36,8 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // Makes an object for the occasions of one kind, for which the command must run. If the kind is
-  // `good`, `after` is how long an agent must have been active.
+  // Makes an object that decides when the command runs for the occasions of this kind. If the kind
+  // is `good`, `after` is how long an agent must have been active before the occasion comes.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
@@ -69,8 +69,9 @@ class Occasions {
   // The agent that was active in the last status that was read. Used only for the occasion `good`,
   // until that occasion has come in this run of the upgrader.
   std::string active_;
-  // The time since which the agent active_ has been active. Absent if no agent is active, or if the
-  // occasion `good` has come already.
+  // The time since which the agent active_ has been seen active and not on trial. Used only for the
+  // occasion `good`. Absent while there is no such agent, and after the occasion has come in this
+  // run of the upgrader.
   std::optional<Duration> active_since_;
 };
 

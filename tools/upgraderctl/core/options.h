@@ -97,8 +97,8 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 // Returns the name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
 
-// The arguments of a command line, sorted into three groups before the options are parsed.
-// EXECUTABLE and the arguments after EXECUTABLE are never options.
+// The arguments of a command line, sorted into these three groups before the options are parsed. So
+// EXECUTABLE and the arguments after it are never taken for options.
 struct Words {
   std::optional<std::string> name;
   std::vector<std::string> options;  // the command and its options
@@ -142,7 +142,8 @@ struct NoPlace {
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
-// Returns the paths of the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
+// Returns the paths of the bases (the directories that contain control directories) as text, such
+// as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
 // Returns `word` in a form that a shell reads as one word, quoted if necessary.

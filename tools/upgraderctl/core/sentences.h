@@ -55,9 +55,9 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // upgrade was accepted. On a terminal, a last line shows which step is awaited.
 class Progress {
  public:
-  // `command` is a command line that selects this upgrader. It is shown when the upgrade waits for
-  // a confirmation, so that the user knows how to confirm. It is empty if the user need not
-  // confirm.
+  // `command` is the beginning of the command lines for this upgrader, such as "upgraderctl app".
+  // When the upgrade waits for a confirmation, `command` is shown with `confirm` and `cancel`
+  // added. It is empty if the user need not confirm.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 

@@ -15,8 +15,9 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule(watch_ == nullptr ? poll_alone_ms : poll_ms);
 }
 
-// Watches the directory that exists at the path now, which may have replaced the watched directory.
-// Does nothing if this directory is watched already.
+// Watches the directory that is at the path now, in place of the directory that was watched so far.
+// Does nothing if both are the same directory. Watches nothing if there is no directory at the
+// path.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;

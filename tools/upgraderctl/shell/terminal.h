@@ -32,7 +32,7 @@ class Terminal {
   // returns false.
   void paint(const std::vector<std::string>& lines);
 
-  // Keeps the lines that were last written by paint(), and moves the cursor below them.
+  // Makes the lines that paint() wrote last stay on the screen: no later output replaces them.
   void leave();
 
   // Returns true if a write to standard output has failed, for example because the reader has

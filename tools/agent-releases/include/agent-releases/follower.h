@@ -31,7 +31,7 @@ class Follower {
     std::string keys{};  // a directory of public keys; if set, only signed releases count
     Version running;     // the version of this agent
     bool self_test = true;
-    // the arguments with which the self-test is started, followed by --self-test
+    // the arguments of the self-test; the follower adds --self-test at the end
     std::vector<std::string> arguments{};
     std::chrono::milliseconds self_test_limit{5'000};
     // The pause before a release is tried again after a failure for which the release was not at
