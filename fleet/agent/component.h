@@ -117,8 +117,8 @@ class Component {
   // that runs. The caller must call look(), settle() or resume() afterwards.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
-  // Returns the id of the command that this process or an earlier one has begun last. Returns an
-  // empty string before begin() was called.
+  // Returns the id of the last command that this process or an earlier one has begun, or an empty
+  // string before begin() was called.
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
   // Looks in the local copy of the records for a new desired version and a new command. Called
@@ -217,9 +217,9 @@ class Component {
   std::string last_command_;
   std::string asked_;   // the id of the last requested upgrade to a desired version
   std::string before_;  // the version that ran before the upgrade of the last command
-  // The id of the last upgrade for which the new version was made the desired version of the
-  // directory of releases. If that upgrade fails, the old version is made the desired version
-  // again, and this id is cleared.
+  // The id of the last upgrade whose new version was recorded in the directory of releases as the
+  // desired version. If that upgrade fails, the old version is recorded there again, and this id is
+  // cleared.
   std::string desired_;
   // The id of the command that was read last, and the revision of its record. A command is passed
   // to the NodeCommander only if one of the two has changed.

@@ -1,7 +1,7 @@
-// Watches the new version during an upgrade of a neighbour, that is, of a component whose upgrader
-// is not fleet-agent's. If the new version fails, gathers the evidence: how long its process ran,
-// how much memory and processor time it used, and the last lines of its output, which agentify has
-// saved.
+// Watches the new version during an upgrade of a neighbour (a component that does not run under the
+// same upgrader as fleet-agent). If the new version fails, gathers the evidence: how long its
+// process ran, how much memory and processor time it used, and the last lines of its output, which
+// agentify has saved.
 #pragma once
 
 #include <cstdint>

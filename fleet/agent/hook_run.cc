@@ -129,8 +129,8 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // The constructor may have called this function, and `ended` must not be called before the
-  // constructor has returned. So a timer reports the end from the event loop.
+  // The constructor, too, calls look(), and `ended` must not be called before the constructor has
+  // returned. So a timer calls end() from the event loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

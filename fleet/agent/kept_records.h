@@ -27,8 +27,8 @@ class KeptRecords {
   };
 
   struct Observer {
-    // Called after a successful write, if the local copy already has the wanted values of all
-    // records.
+    // Called after a successful write, but only if the local copy of the store already shows the
+    // wanted values of all records.
     std::function<void()> stand = [] {};
     // Called if the store refuses a write because this machine has no permission for it.
     std::function<void(const std::string& reason)> denied;

@@ -225,10 +225,10 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Ends the upgrade that was under way in an upgrader process that has exited. Called when a new
-// upgrader process has started. The old process may have written how the upgrade ended; otherwise
-// the upgrade counts as failed. If the old process never accepted the request to upgrade, the
-// request is sent to the new process instead.
+// Settles the upgrade that was requested of an upgrader process that has exited. Called when a new
+// upgrader process has started. If the old process has not accepted the request, and the request
+// may still be repeated (`patience_`), it is sent to the new process. Otherwise the upgrade ends as
+// the old process has written. If the old process has written no end, the upgrade counts as failed.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;

@@ -228,8 +228,8 @@ void NodeAgent::begin_to_act(Revision active) {
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
   // Send the upgrader `healthy`, which commits the upgrade. But do not send it yet if this is the
   // trial of an upgrade that a rollout has begun: the rollout must confirm the new version first.
-  // If this is the trial of an upgrade to a desired version, the ledger shows only an earlier
-  // upgrade, which has ended, so `healthy` is sent.
+  // The ledger shows only upgrades that a command has begun. So in the trial of an upgrade to a
+  // desired version, it shows only an earlier upgrade, which has ended, and `healthy` is sent.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();

@@ -112,8 +112,8 @@ class NodeAgent {
   // Keeps the record `instance/UUID` of this process. The record has a lease, so the store erases
   // it after this process has ended.
   KeptRecords presence_;
-  // Keeps the other records of this node, such as its facts and versions. This process writes them
-  // only while it is active.
+  // Keeps the records of this node other than `instance/UUID`, such as its facts and versions. This
+  // process writes them only while it is the node's active fleet-agent.
   KeptRecords records_;
   Mirror halt_;  // a copy of the record `stop`; while that record exists, nothing new begins
   Mirror epoch_;

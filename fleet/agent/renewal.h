@@ -2,8 +2,8 @@
 // certificates have expired. That time is the later of two: the time of the machine's clock, and
 // the last time that was written to disk. The written time matters if the clock is behind, for
 // example on a machine whose clock has no battery. Such a machine then still refuses a certificate
-// that expired before the written time. It also still reaches a store that it has reached before,
-// since the store's certificates were valid at the written time.
+// that expired before the written time. It also still accepts the certificates of a store that it
+// has reached before: they were valid at the written time, but may not be valid yet by the clock.
 #pragma once
 
 #include <memory>
@@ -39,9 +39,9 @@ struct CertificateTime {
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// Converts the written time to the content of the file that keeps it (durable_text()), and back
-// (durable_of()). The content is one line with the seconds since 1970. For any other text,
-// durable_of() returns 0.
+// Converts the last time that was written to disk (CertificateTime::durable) to the content of its
+// file (durable_text()), and back (durable_of()). The content is one line with the seconds since
+// 1970. For any other text, durable_of() returns 0.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 
@@ -56,10 +56,11 @@ class CertificateClock {
   // Returns the time with which to check the certificates of a new connection.
   [[nodiscard]] JudgingTime judge() const;
 
-  // Writes the time to the file, but at most once an hour. Called when the store has answered.
-  // Returns an empty string on success, or else the reason for the failure.
+  // Writes the clock's time to the file, but at most once an hour. Called when the store has
+  // answered. Returns an empty string on success, or else the reason for the failure.
   std::string look() { return keep(false); }
-  // Writes the time to the file immediately. Called after a new certificate was stored.
+  // Writes the clock's time to the file, even if the last write was less than an hour ago. Called
+  // after a new certificate was stored.
   std::string certificate_stored() { return keep(true); }
 
  private:
@@ -79,7 +80,7 @@ class Renewal {
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
   // Looks in the local copy of the records for the answer to a request, and checks whether a new
-  // request is due. Called only while the node is active.
+  // request is due. Called only while this process is the node's active fleet-agent.
   void look();
 
  private:

@@ -103,8 +103,8 @@ KnownStore read_known_store(const std::string& path) {
 }
 
 // Replaces the file, and syncs it to disk. The caller writes the file only at intervals, so after a
-// crash it may contain an earlier revision than the last seen one. That does no harm: the store's
-// current revision is higher, so the node accepts the store.
+// crash it may contain an earlier revision than the last seen one. That does no harm: the node
+// refuses a store of the known epoch only if the store's revision is lower than the known one.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

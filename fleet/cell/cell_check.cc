@@ -15,8 +15,8 @@ constexpr UnixSeconds soon_s = 30 * day_s;
 // machine's clock. It also compares this machine's clock with the time of the newest event, which
 // must not be in the future.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// The greatest age of the store's last snapshot that is not reported. fleet-signer takes a snapshot
-// every hour.
+// If the store's last snapshot is older than this, the check reports it. fleet-signer takes a
+// snapshot every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
 // The maximum number of waiting machines that the check names. If more machines wait to join, the
 // check only says how many more.

@@ -62,10 +62,9 @@ std::string why_no_files(const CellTerms& terms) {
   return "";
 }
 
-// Returns the name of the file, without the ending `.pem`, of an existing certificate that this
-// authority has signed. Returns an empty string if there is no such certificate. If such a
-// certificate exists, no new authority may replace this authority, since nobody would accept the
-// certificate any more.
+// Returns the name of the file, without the ending `.pem`, of an existing certificate that
+// `authority` has signed. Returns an empty string if there is no such certificate. If there is one,
+// no new authority may replace `authority`, since nobody would accept that certificate any more.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

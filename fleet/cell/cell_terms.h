@@ -50,7 +50,8 @@ struct CertificateWanted {
   // without the ending `.pem`. Empty if the certificate is signed with its own key, as an
   // authority's certificate is.
   std::string authority = {};
-  // The addresses of the owner's servers. Empty if the owner is only a client.
+  // The addresses at which the owner of the certificate is a server. Empty if the owner is only a
+  // client.
   std::vector<std::string> addresses = {};
   int days = 0;
 };

@@ -25,10 +25,10 @@ struct CertificateNeed {
   bool is_authority = false;
   std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
 };
-// Returns why the certificate does not meet these conditions at the time `now`, or an empty string
-// if it does. Checks the name, the key, the authority, the role, the addresses and the validity of
-// the certificate. Does not check the key if `key` is empty, which means that the key is kept
-// elsewhere.
+// Returns why the certificate does not meet the conditions `need` at the time `now`, or an empty
+// string if it does. Checks the name, the key, the authority, the role, the addresses and the
+// validity of the certificate. Does not check the key if `key` is empty, which means that the key
+// is kept elsewhere.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

@@ -66,7 +66,7 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
 }
 
 // Adds the extensions that say what the certificate may be used for. A server's certificate may
-// also be used by a client, since each member of the store connects to the other members.
+// also be used as a client's, since each member of the store is also a client of the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&

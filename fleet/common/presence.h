@@ -16,8 +16,9 @@ namespace fleet {
 
 class Presence {
  public:
-  // `key` is the key of the record. `denied` is called with the store's message each time the store
-  // refuses the write because a permission is missing.
+  // `key` is the key of the record that shows that this process runs. Each time the store refuses
+  // to write this record because a permission is missing, `denied` is called with the store's
+  // message.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});

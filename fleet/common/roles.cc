@@ -40,9 +40,10 @@ Permissions of_operator() {
 // users with all permissions.
 //
 // Earlier versions of this project let controllers write all records. A cell that was set up by
-// such a version must lose that permission. The permission to read all records has the same range
-// of keys, so etcd replaces the old permission with it. It is granted after the permissions to
-// write, so that a running controller can always write its records.
+// such a version must lose that permission. The new permission to read all records is for the same
+// range of keys as the old one, so etcd replaces the old permission with the new one. The new
+// permissions to write are granted first, so that a running controller can always write its
+// records.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

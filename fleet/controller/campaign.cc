@@ -86,9 +86,10 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // First forget the pauses that ended long ago. Then begin the pause for `id`. If the driver of
-  // `id` repeatedly ends soon after its start, each pause is twice as long as the previous one.
-  // After a forgotten pause, the next pause is short again.
+  // First forget the pauses that ended long ago. Then begin the pause before this controller may
+  // start the next driver of `id`. If drivers of `id` repeatedly end soon after their start, each
+  // pause is twice as long as the previous one, up to `longest_rest_ms`. After a forgotten pause,
+  // the next pause is short again.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -61,8 +61,9 @@ class Campaign {
   // `driver/` for each running driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the time at which the first of the running pauses ends. Returns no value if no element
-  // of `drivable` is in a pause.
+  // Returns the earliest time at which the pause of an element of `drivable` ends, so that a new
+  // driver may be started for it. Returns no value if no element is in a pause after its last
+  // driver.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 

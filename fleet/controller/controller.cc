@@ -208,8 +208,8 @@ void Controller::leave_all() {
 }
 
 // Returns whether the store has removed the record of this process and the keys of all its drivers.
-// Ignores the key `driver/...` for writing the history, since the class Front (front.h) removes
-// that key itself.
+// Ignores the key `driver/events`, which stands for the duty of writing the history, since the
+// class Front (front.h) removes that key itself.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

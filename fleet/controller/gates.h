@@ -51,11 +51,11 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds that wait for one Prometheus gate. In a round, all gates of one rollout are asked
-  // once. While the query of a gate is under way, rounds that begin meanwhile wait, and share the
-  // next query of this gate. So a gate occupies only one thread, even if many rollouts ask it and
-  // the Prometheus server does not answer. The other threads remain free for other requests of the
-  // controller.
+  // The rounds that wait for one Prometheus gate to answer. In a round, all gates of one rollout
+  // are asked once. A round that begins while a query of the gate is under way waits, and shares
+  // the next query with all other such rounds. So a gate occupies only one thread, even if many
+  // rollouts ask it and the Prometheus server does not answer. The other threads remain free for
+  // other requests of the controller.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};

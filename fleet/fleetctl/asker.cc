@@ -14,8 +14,8 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for asking one member of the store about its own state. The limit is short: if
-// this member does not answer, no other member can answer in its place.
+// The time limit for asking one member of the store about its own state. The limit is shorter than
+// `deadline`, since it is for one member: no other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 

@@ -23,8 +23,8 @@ struct Placed {
 // Gives the order. If `options.dry_run` is set, only decides, and writes nothing. Prints errors,
 // but not why an order was refused: see Placed::refused.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// Gives the order with the id `trace`, which is written into all records and events that follow
-// from this order.
+// Gives the order, like place() above, but the caller chooses the order's id `trace`. This id is
+// written into all records and events that follow from the order.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 
@@ -38,7 +38,9 @@ struct Placed {
 // Prints `about` and then the reason why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns an event for add_note(). Needed for orders that fleet/orders does not decide.
+// Returns the event with which the history tells of a person's order, for add_note(). Needed only
+// for orders that fleet/orders does not decide: decide_order() makes the event of its orders
+// itself.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

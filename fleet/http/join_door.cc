@@ -67,8 +67,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
     // If the store has refused this transaction, another controller has already written the same
-    // request of this machine. The machine keeps waiting for this controller's answer, which is
-    // fleet-signer's decision about the request that the other controller has written.
+    // request of this machine. The machine keeps waiting for this controller, which answers when
+    // fleet-signer has decided about that request, or when `hold_time` has passed.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

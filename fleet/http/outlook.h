@@ -35,7 +35,8 @@ inline constexpr std::size_t degraded_shown = 5;
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  // The earliest time at which a rollout can be finished. Set only for lines under `moves`.
+  // The earliest time at which the rollout of this line can be finished. Set only for lines in
+  // Outlook::moves, the list of work that is under way.
   std::optional<UnixSeconds> not_before = {};
   // Commands that the page shows, so that a person can type them to learn more or to act.
   std::vector<std::string> commands = {};

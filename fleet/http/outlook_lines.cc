@@ -54,7 +54,8 @@ void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outloo
                            {"fleetctl nodes"}});
 }
 
-// Adds a line under `waits` if the certificate has expired, or expires within `care_s` seconds.
+// Adds a line to `outlook.waits`, the list of work for a person, if the certificate has expired, or
+// expires within `care_s` seconds.
 void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
                      UnixSeconds care_s, const std::string& command, Outlook& outlook) {
   if (until >= now + care_s) return;

@@ -224,8 +224,8 @@ JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one
 
 namespace {
 
-// The maximum number of names in one list of the summary, which fills about one screen. A client
-// that needs all names can read the records of the nodes.
+// The maximum number of names in one list of the summary. So many names fill about one screen. A
+// client that needs all names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {

@@ -32,9 +32,10 @@ class RevocationFile {
   // `path` is the file, or empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file if it has changed. Returns true if the list has changed.
+  // Reads the file with the revocation list if the file has changed. Returns true if the list has
+  // changed.
   bool look();
-  // Returns the list in PEM, or an empty string if there is no list.
+  // Returns the revocation list in PEM, or an empty string if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }
   // Returns why the file cannot be read now, or an empty string if it can be read.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }

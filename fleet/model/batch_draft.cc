@@ -17,7 +17,8 @@ constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths o
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
 // Without `--spread`, all nodes of a batch of at most this size begin their upgrades at the same
-// time, since so few nodes cannot overload a server.
+// time, since so few nodes cannot overload a server, such as the one from which they fetch the
+// release.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -48,7 +49,7 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 // one batch may have. Each different value of the label gets a number, since numbers are faster to
 // compare than strings.
 struct ApartRule {
-  // For each node, its value of the label, as a number.
+  // For each node, the number that stands for the node's value of the label.
   std::vector<std::size_t> value;
   std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
   // For each value of the label, how many nodes with this value the current batch has so far.

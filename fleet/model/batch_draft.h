@@ -38,7 +38,8 @@ inline constexpr std::string_view batches_default = "1,0.5%,4%,10%";
 // The size of a batch: a number of nodes, or a share of all nodes.
 struct Share {
   std::int64_t nodes = 1;
-  // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
+  // The share of the nodes, in thousandths of a per cent. If it is 0, the size is the number
+  // `nodes`; otherwise `nodes` is ignored.
   std::int64_t thousandths = 0;
 
   // Returns the share as a number of nodes, out of `all` nodes: rounded up, at least 1, and at most
@@ -82,8 +83,8 @@ struct BatchDraft {
 
 // Divides `nodes` into batches by the sizes, the order and the labels in `terms`, which must be
 // valid. The same terms and nodes always make the same batches, whatever the order of `nodes`. If a
-// batch already has the most nodes with one value of an `--apart` label, the other nodes with that
-// value go into a later batch.
+// batch already has as many nodes with one value of a label as `--apart` allows, the other nodes
+// with that value go into a later batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
 // Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The place depends

@@ -38,8 +38,8 @@ namespace fleet {
 inline constexpr std::size_t budget_labels_max = 4;
 inline constexpr std::int64_t budget_places_max = 1'000;
 
-// The answer to a rollout, a plan or a desired version (in this file each of them is called a run)
-// that asks for the places of some nodes.
+// The answer to a rollout, a plan or a desired version that asks for budget places for some nodes.
+// In this file, each rollout, plan or desired version is called a run.
 struct PlacesAnswer {
   bool has_all = false;                // true if every node already has its places
   std::vector<Compare> compares = {};  // the conditions that the places in `puts` are still free
@@ -48,9 +48,8 @@ struct PlacesAnswer {
   // 1 of 1 places are taken, by n7 (rollout/r2)`. Empty if the run need not wait. If some places
   // are free, but too few, the text ends with the number of places that are needed.
   std::string waits_for = {};
-  // Why the run (the rollout, plan or desired version) can never get the places: more of its nodes
-  // have one value of the label than there are places for that value. Empty if the run can get the
-  // places.
+  // Why the run (the rollout, plan or desired version) can never get the places: for one value of a
+  // label, it asks for more places than the budget has. Empty if the run can get the places.
   std::string impossible = {};
 };
 
@@ -62,11 +61,11 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` (a rollout, plan or desired version) gets the budget places of all
+  // Returns how the run `by` (a rollout, plan or desired version) gets the budget places for all
   // `nodes`, which are to be down at the same time. There are four answers: the run has all places
-  // already, it takes places now, it has to wait, or it can never get the places. If not all places
-  // fit into one transaction, the first ones in the order of labels and values are taken now.
-  // `room` is how many places fit into the transaction.
+  // already, it takes places now, it has to wait, or it can never get the places. `room` is how
+  // many places fit into the transaction. If not all fit, only the first ones are taken now, in the
+  // order of their labels and of the hashes of the labels' values.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns how many nodes, counted from the first of `nodes`, the budgets allow to be down at the
@@ -111,8 +110,8 @@ class Budgets {
   [[nodiscard]] bool exists(const std::string& node) const;
   [[nodiscard]] bool works(const std::string& node) const;
   // Returns the nodes that count against the budget of a domain, which is a label with one of its
-  // values. The value for each node is the rollout, plan or desired version that moves the node, or
-  // empty if the node counts because it does not work.
+  // values. For each node, the map has the rollout, plan or desired version that moves the node, or
+  // an empty string if the node counts because it does not work.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;

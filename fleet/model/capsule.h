@@ -73,8 +73,9 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Keeps the first capsule (the evidence of a failed upgrade) and drops all others. In the kept
-// capsule, keeps the newest lines and the first differences. Replaces a number that is out of range
+// Cuts the evidence of a failed upgrade to the limits above. Keeps the first capsule and drops all
+// others. If the lines of output, or the differences between the releases, are too many or too
+// long, keeps the newest lines and the first differences. Replaces a number that is out of range
 // with the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 

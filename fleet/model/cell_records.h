@@ -91,8 +91,8 @@ struct Stop {
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
-  // True if a person has accepted the restored store. Until then, nodes that have noted a different
-  // number do not act on the store's records.
+  // True if a person has accepted the restored store. Until then, a node that has noted a different
+  // epoch does not act on the store's records.
   bool accepted = false;
 
   bool operator==(const Epoch&) const = default;
@@ -108,9 +108,9 @@ struct Settings {
 };
 
 // The record event/NUMBER: one event of the cell's history. An event is never changed, but the
-// oldest events are erased. The record order/TRACE has the same members: it is a note of an order
-// by a person who may not write events. The next controller that reads the note, and may write
-// events, replaces the note with an event.
+// oldest events are erased. The record order/TRACE, called a note, has the same members. A note is
+// written in place of an event by a person or program that may not write events. Later, the
+// controller that writes the history replaces the note with an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};

@@ -30,17 +30,19 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether `other`, which follows `one` among the events of a subject, only repeats `one`
-// and need not be written. Such a repetition has the same kind, text and trace. Different traces
-// mean that the events follow from different orders: if a person writes the same desired version
-// again, for example, the event is written again, too. For events of an upgrade the trace is not
-// compared, since one command may begin the upgrade, and another may confirm it. If the same
-// upgrade begins twice, both beginnings are written, since an event of another kind is between
-// them.
+// Returns whether `other`, the next event of the same subject after `one`, only repeats `one` and
+// need not be written. A repetition has the same kind and text and, except for events of an
+// upgrade, the same trace:
+//
+// - Different traces mean that the events follow from different orders. If a person writes the same
+//   desired version again, for example, the event is written again, too.
+// - For events of an upgrade the trace is not compared, since one command may begin the upgrade,
+//   and another may confirm it. If the same upgrade begins twice, the second beginning does not
+//   count as a repetition, since an event of another kind is between the two.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text of an event about a node's trouble may end with a list of rollouts that may be the
-  // cause. This part begins with suspects_mark (failure_causes.h). It is not compared, since it has
-  // counts that change all the time.
+  // cause. This list begins with suspects_mark (failure_causes.h). Events are compared without the
+  // list, since it has counts that change all the time.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -248,8 +250,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last event is never erased: a controller that takes over reads from the event's revision
-    // how far the history is written.
+    // The last event is never erased: from the revisions in the events, a controller that takes
+    // over finds out for which changes the history already has events.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));

@@ -96,15 +96,15 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // For each subject of events, such as a rollout, how many of its events are in pending_.
   std::map<std::string, std::size_t> waiting_;
-  // True while take_all() reads records for whose changes the store already has events. No second
-  // event is written for such a change.
+  // True while take_all() reads a record whose change is older than the last change that the
+  // history reports. No event is written for such a record.
   bool takes_old_ = false;
   // For each node, its living processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
   // Nodes that have no living fleet-agent, and for which no event `silent` is written yet. The
   // functions that handle a changed record do not know the time, so they only add the node to
   // quiet_. look_for_silence() then moves the node to quiet_since_, with the time of the move. So
-  // the cost of a change grows with the number of silent nodes, not with the number of all nodes.
+  // look_for_silence() examines only such nodes, not all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   // For each node in quiet_since_, the time in its entry. quiet_since_ is sorted by time, so this

@@ -61,10 +61,10 @@ class Creation {
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Finds out whether an earlier transaction has written `wanted`. If it has, the record `found`
-  // has the same trace as `wanted` (the id of the person's order). Returns the record `found`, or
-  // std::nullopt if nothing is written. If `found` belongs to another order, returns a Refusal with
-  // the text `if_others`.
+  // Returns the record `found` if an earlier transaction of the same order has written it. `found`
+  // then has the same trace (the id of the person's order) as `wanted`. Returns std::nullopt if
+  // `found` is null, since nothing is written yet. If `found` belongs to another order, or cannot
+  // be read, returns a Refusal with the text `if_others`.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

@@ -6,33 +6,43 @@
 //     runs a version that is not        if the node may move, writes the node's record
 //     desired                           node/ID/desired/COMPONENT, which orders the node to move.
 //                                       Until one node runs the desired version, only one node
-//                                       moves; then at most uncommitted_percent of all nodes move
-//                                       at the same time
-//     staging, verifying                if this state has lasted for staging_ms, sets the node's
-//                                       record back to the version that the node runs
+//                                       moves; then at most uncommitted_percent of all nodes, but
+//                                       at least one, move at the same time
+//     ordered to move, but not yet      if this state has lasted for staging_ms, sets the node's
+//     cutover-ready (as in staging      record back to the version that the node runs
+//     and verifying)
 //     cutover-ready                     orders the old instance to stop, if this controller has
-//                                       seen for observe_ms without a gap that the new instance is
-//                                       alive and ready, has the desired version, and is of the
-//                                       same boot (for a component other than fleet-agent: if its
-//                                       upgrader has reported for observe_ms that the new version
-//                                       waits until the old one stops)
-//     any of these, and a different     writes the new desired version into the node's record; the
-//     version is desired now            node then cancels the upgrade that waits
+//                                       seen for observe_ms without a gap that the new version is
+//                                       ready: see below
+//     an upgrade has not ended, and a   if the node may move, writes the new desired version into
+//     different version is desired now  the node's record; the node then cancels that upgrade
 //
-// An old instance is ordered to stop only if its node can get its places in the cell's budgets
-// (budgets.h). The transaction that writes the order also takes the places. The places are given
-// back when the upgrade has ended.
+// For fleet-agent, the new version is ready if a new instance is alive, ready and not degraded, has
+// the desired version, and is of the same boot as the old instance. For another component, the new
+// version is ready if its upgrader reports that this version waits until the old one stops.
+//
+// An old instance is ordered to stop only if its node can get the places that it needs in the
+// cell's budgets, which limit how many nodes may be down at the same time (budgets.h). The
+// transaction that writes the order also takes the places. The places are given back when the
+// upgrade has ended.
 //
 // In this file, a wish is one write of the desired version: if the same version is written again,
-// the second write is a new wish. When max_failed nodes have failed to move to the version of a
-// wish, no other node gets an order to move, and no old instance gets an order to stop. A new
-// version that waits beside the old one then keeps waiting. After a new wish, the nodes try again.
-// While a node's maintenance window is closed, or will close before the upgrade can be over, the
-// node gets no order to move, and its old instance gets no order to stop. A node keeps its version
-// if a rollout or a person has claimed it, if it is pinned to a version of its own, or if a rollout
-// has moved it since the wish was written. On a pinned node, an old instance is ordered to stop
-// even if max_failed nodes have failed. If a record that the decision depends on is missing or
-// cannot be read, no instance is ordered to stop.
+// the second write is a new wish. Orders to move, and orders to stop an old instance, are held
+// back:
+//
+// - When max_failed nodes have failed to move to the version of a wish, no other node gets an order
+//   to move, and no old instance gets an order to stop. A new version that waits beside the old one
+//   then keeps waiting. After a new wish, the nodes try again.
+// - While a node's maintenance window is closed, or will close before the ordered part of the
+//   upgrade can be over, the node gets no order to move, and its old instance gets no order to
+//   stop.
+// - A node keeps its version if a rollout or a person has claimed it, if it is pinned to a version
+//   of its own, or if a rollout has moved it since the wish was written.
+// - If a record that the decision depends on is missing or cannot be read, no instance is ordered
+//   to stop.
+//
+// If a pinned node has to move to its own version, its old instance is ordered to stop even if
+// max_failed nodes have failed.
 #pragma once
 
 #include <functional>

@@ -63,7 +63,8 @@ bool is_same_version(std::string_view version, std::string_view other) {
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
   // No node moves to a desired version that is pending or refused. A pending version was written by
-  // a plan, which will release it. A refused version stays refused until a person writes it again.
+  // a plan, which removes the mark `pending` when nodes may move. A refused version stays refused
+  // until a person writes it again.
   const bool is_held = record.pending || !record.refused.empty();
   if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
   return CellWish{record, wish_.revision};
@@ -239,9 +240,10 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // If a node does not get ready for the new version in time, the driver orders it back to the
-  // version that it reports. If the name of that version is not valid, the driver cannot give this
-  // order, so it does not watch how long the node takes.
+  // If a node's new version is not ready to replace the old one in time, the driver orders the node
+  // back to the version that it runs. If the name of the running version is not valid, the driver
+  // cannot give this order. Then it does not watch how long the new version takes, and `coming`
+  // stays empty.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);

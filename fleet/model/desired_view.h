@@ -56,8 +56,8 @@ struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns `desired-REVISION`. This is the trace of the record node/ID/desired/COMPONENT that
-  // orders a node to move for this wish.
+  // Returns `desired-REVISION`. Each order that a node gets because of this wish, in its record
+  // node/ID/desired/COMPONENT, has this text as its trace.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -119,8 +119,8 @@ class DesiredView {
 // controller has taken back the order to move.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// Returns the id of the command to stop the old version, for the node's current attempt to move to
-// the version that its record node/ID/desired/COMPONENT names.
+// Returns the id of the command to stop the old version on the node. The id begins with the id of
+// the node's current attempt to move to another version, so each attempt has a command of its own.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 // ---- the observations
@@ -150,21 +150,23 @@ class DesiredMarks {
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
   // The nodes that may get the order to move to the desired version, in two sets. waiting() has the
-  // nodes on which the upgrade to an earlier desired version has not ended. beginning() has the
-  // nodes without such an upgrade, except those whose maintenance window is noted as closed.
+  // nodes on which the upgrade to an earlier desired version has not ended; the order makes a node
+  // cancel that upgrade. beginning() has the nodes without such an upgrade, except those whose
+  // maintenance window was noted as closed by close().
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // The nodes that have got the order to move, and whose new version does not wait beside the old
   // one yet. Each entry has the time at which this controller first saw the node's order.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
   // The nodes whose new version waits beside the old one, ready to replace it. Each entry has the
-  // time since when this controller has seen the node's new version wait.
+  // time since when this controller has seen, without a gap, that the new version is ready.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
-  // Returns the new version that may replace the old one on this node: the id of the new instance
-  // of fleet-agent or, for another component, the name of the version that waits beside the old
-  // one. The new version must be the desired one and ready; a new instance of fleet-agent must also
-  // be of the same boot as the old instance. The returned time says since when this controller has
-  // seen the new version in this state. Returns no value if there is no such version.
+  // Returns the new version that may replace the old one on this node, and since when this
+  // controller has seen that it is ready. Returns no value if there is no such version. For
+  // fleet-agent, the string is the id of the new instance; for another component, it is the name of
+  // the version. The new version must be ready, and must be the one that the node's own record
+  // node/ID/desired/COMPONENT names. A new instance of fleet-agent must also be of the same boot as
+  // the old instance.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
                                                                     const DesiredNode& node) const;
 
@@ -208,10 +210,10 @@ class DesiredMarks {
   std::string component_;
   std::optional<CellWish> wish_;
   // For each node, its instances (processes of fleet-agent) that are alive, ready and not degraded,
-  // by id. The value has the time since when this controller has seen the instance in this state,
-  // and the instance's version. For a component other than fleet-agent, one more entry, with an
-  // empty id, stands for the new version that waits beside the old one. The value of that entry has
-  // the id of the attempt in place of a version.
+  // by id. Each pair has the instance's version, and the time since when this controller has seen
+  // the instance ready with that version. For a component other than fleet-agent, a node whose new
+  // version waits beside the old one has one more entry, with an empty id. In place of a version,
+  // the pair of this entry has the id of the node's attempt to move.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node that has a record node/ID/desired/COMPONENT: the record's revision, and the time
   // at which this controller first saw the record at that revision. A node has no entry if it is

@@ -18,9 +18,10 @@
 //                 rollout
 //     repeated    a transaction was refused or unknown, and so was the previous transaction, which
 //                 had the same compares: the driver waits for store_retry_ms before it reads again;
-//                 after refusals_max refusals the write counts as denied
-//     denied      the driver informs the task, which may abort the rollout. If the write of the
-//                 abort is denied, too, the driver ends, and its line in the log is marked as loud
+//                 after refusals_max refusals in a row, the outcome counts as denied
+//     denied      the store does not accept the write, and to try again would not help. The task of
+//                 a rollout then aborts the rollout. If the store denies this abort, too, or the
+//                 task is not that of a rollout, the driver ends and logs a line of trouble
 //
 // If the watch ends, the driver gets a new reading that it has not asked for, and replaces all
 // records that it knows with that reading.
@@ -64,8 +65,8 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // Returns the counts as a string. Tests compare these strings to find out whether two states are
-  // equal.
+  // Returns the count of refusals and the compares of the failed write as a string. Tests compare
+  // these strings to find out whether two states are equal.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
     std::string text = " refused " + std::to_string(refusals_);
@@ -221,8 +222,9 @@ class Driver {
     retry_at_.reset();
   }
 
-  // Notes a change that the watch has reported. If the change is the reason why the store refuses
-  // the transaction under way, the driver need not read everything again.
+  // Notes whether a change that the watch has reported is the reason why the store refuses, or has
+  // refused, `write_`. The driver then knows the change already, so it decides again without
+  // reading everything.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
     for (const Compare& one : write_->transaction.compares)
@@ -332,10 +334,11 @@ class Driver {
     return true;
   }
 
-  // Returns the same as is_news(), for a change that the watch reports. Also removes all older
-  // revisions from newest_: a watch reports changes in the order of their revisions, so no older
-  // change can follow. But while a transaction of this driver is under way, all revisions are kept:
-  // the revision of the transaction is not known yet, and may be older than the reported change.
+  // Returns the same as is_news(), for a change that the watch reports. Also removes from newest_
+  // all revisions that are older than the change: a watch reports changes in the order of their
+  // revisions, so it reports no older change later. While a transaction of this driver is under
+  // way, nothing is removed: the transaction may get a revision that is older than the change, and
+  // committed() then compares that revision with newest_.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -398,7 +401,8 @@ class Driver {
   // The transaction that was sent to the store and has no answer yet, or that the store has
   // refused.
   std::optional<Write> write_;
-  // True if the watch has reported a later write of a key that `write_` compares.
+  // True if, since `write_` was sent, a key that `write_` compares was reported to have a later
+  // revision than `write_` requires, or all records were read again.
   bool is_overtaken_ = false;
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
   std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
@@ -406,7 +410,8 @@ class Driver {
   std::map<std::string, Revision> newest_;
   Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
-  // True if the store reports another change immediately after the current one.
+  // True if the store has reported several changes at once, and more of them follow the current
+  // one. The driver then decides nothing yet.
   bool more_ = false;
   Ms proven_at_ = 0;  // when the store last showed that this driver has the key
   Ms now_ = 0;

@@ -83,9 +83,9 @@ struct LeaseFailed {};
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// The event that the lease of the driver's key has ended, or may have ended. The lease may have
-// ended as soon as its time to live has passed since the last successful request to make or renew
-// it was sent.
+// The event that the lease of the driver's key has ended, or may have ended. The time to live of
+// the lease is counted from the moment at which the last successful request to make or renew it was
+// sent. When this time has passed, the lease may have ended.
 struct LeaseLost {
   std::string why = {};
 };

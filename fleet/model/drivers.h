@@ -37,8 +37,9 @@ class RolloutTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
-  // Called when the store has denied a write. The next step then aborts the rollout. Returns false
-  // if the store has denied the write of this abort, too; the driver then ends.
+  // Notes that the store has denied a write, so that the next step aborts the rollout. Returns
+  // false if it was called before: the store has then denied the write of the abort, too, and the
+  // driver ends.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 

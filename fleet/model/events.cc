@@ -25,8 +25,8 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // Add the gates' answers about the new version to the text. This does not cause many events,
-  // since this part of the text changes only if a gate changes its answer, or a batch ends.
+  // Add the gates' answers about the new version to the text. Each change of the text makes an
+  // event, but this part changes only if a gate changes its answer, or a batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);

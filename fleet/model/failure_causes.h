@@ -116,8 +116,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The first words of each text that words() returns. Other code searches for them in the text of an
-// event to find where the text of words() begins.
+// The beginning of each text that BakeSuspects::words() returns, unless that text is empty. Other
+// code searches for it in the text of an event, to find where the list of rollouts begins.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

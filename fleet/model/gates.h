@@ -71,7 +71,8 @@ struct GateReply {
 [[nodiscard]] GateStand program_says(const std::string& name, int status,
                                      const std::string& output);
 
-// Returns the answer as a text for people: `worse: 0.3, not below 0.01 for 300 s`.
+// Returns the answer as a text for people. `worse: 0.3, not below 0.01 for 300 s` means that no
+// value of the last 300 s was below 0.01, and that the last one was 0.3.
 [[nodiscard]] std::string words_of(const GateStand& stand);
 
 [[nodiscard]] GateStand gate_not_known(const std::string& name, const std::string& why);

@@ -78,16 +78,17 @@ void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
   // A run is the time in which the node takes part in a rollout's comparison of versions. If the
   // node's records do not name a run any more, the run that has begun (`run_`) still continues to
-  // its end. A node of the control group knows when that is, since it noted the length of the run
-  // when the run began.
+  // its end. A node of the control group can find out when its run ends, since `run_` has the
+  // length of the run.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run: the time in which the node takes part in a rollout's comparison of versions. A node
-// of the control group may already have taken part in a run of the same rollout. Its failures are
-// then still counted from its first run for this rollout. So the node's record `health` still shows
-// an earlier failure; the rollout compares only the first failure of each node.
+// Begins a run: the time in which the node takes part in a rollout's comparison of versions. If the
+// node is in the control group, its previous run may have been for the same rollout. Failures are
+// then still counted from the first run for this rollout on, so the record `health` still shows the
+// earlier ones. No failure is compared twice, since the rollout compares only the first failure of
+// each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;
@@ -141,8 +142,8 @@ std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   return measures;
 }
 
-// Makes a new record for report() to return if something has happened that the judge of a rollout
-// must know.
+// Makes a new record `health` if something has happened that people or the judge of a rollout must
+// know. report() then returns the new record.
 void HealthWatch::consider(Ms now) {
   if (run_.id.empty()) return;
   NodeHealth health{.run = run_.id,

@@ -7,8 +7,9 @@
 //
 //     the run begins     when the new version of a rollout is active and soaks, or when a rollout
 //                        asks this node of its control group for its health (record `control`)
-//     the node measures  twice, so that each measure has a change: after the first minute of the
-//                        soak (or after half of a shorter soak), and at the end of the soak
+//     the node measures  twice, so that each measure's change can be computed: after the first
+//                        minute of the soak (or after half of a shorter soak), and at the end of
+//                        the soak
 //     the node writes    the record `health` at the beginning of the run, if the rollout compares
 //                        its nodes; when the first failure is counted; and at the end of the soak
 //
@@ -49,9 +50,10 @@ struct HealthRun {
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the run in which a component takes part. If a rollout has upgraded the component, and the
-// new version soaks or has soaked, the run is that upgrade. Otherwise the run is the comparison for
-// which the record `control` asks. `ledger` is null if the component has no ledger.
+// Returns the run of a component: the comparison of versions in which the component takes part now.
+// If a rollout has upgraded the component, and the new version soaks or has soaked, the run is
+// about that upgrade, and has its id. Otherwise the run is the one that the record `control` asks
+// for, if there is such a record. `ledger` is null if the component has no ledger.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 

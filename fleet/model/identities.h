@@ -75,8 +75,9 @@ using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
 // called only if a person asks for the list.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
-// The list of the nodes that have a request for a new certificate in the store. Each change of a
-// key updates the list, so that fleet-signer need not look at all nodes after each change.
+// The list of the nodes that have a request for a new certificate in the store. The list is updated
+// whenever a key of the store changes, so that fleet-signer need not look at all nodes after each
+// change.
 class RenewalRequests {
  public:
   void take(const std::string& key);

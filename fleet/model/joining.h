@@ -127,9 +127,9 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] std::optional<JoinCase> next_join(
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
-// Returns the transaction that answers a request without a certificate: the machine has to wait, or
-// is refused. If a request that has waited is refused, the transaction contains a note of the
-// refusal for the history.
+// Returns the transaction that answers a request to join, but gives no certificate: the machine has
+// to wait, or is refused. If a request that has waited is refused, the transaction contains a note
+// of the refusal for the history.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
 // Returns the transaction that adds the signed certificate to the machine's identity and to its
 // request. If the machine is new, the transaction also contains a note for the history. The machine

@@ -9,9 +9,10 @@
 namespace fleet {
 namespace {
 
-// Returns the logarithm of the likelihood ratio of two assumptions, for `failed` failures: that
-// failures come at `ratio` times the expected rate, and that they come at the expected rate. The
-// result is the mean over all evidence_ratios. If `power` is -1, the inverse of each ratio is used.
+// Returns the logarithm of a mean of likelihood ratios, one for each of the evidence_ratios. Each
+// likelihood ratio compares two assumptions about why `failed` failures were seen: that failures
+// come at `ratio` times the expected rate, and that they come at the expected rate. If `power` is
+// -1, the inverse of each of the evidence_ratios is used.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {
@@ -23,10 +24,12 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 }  // namespace
 
-// Adds one observation to the logarithm for each ratio. Let tau be the tolerated ratio of failure
-// rates, r = tau * ratio, and p = p(tau) = `chance`. Then a new node adds log p(r)/p(tau), and a
-// node of the control group log (1-p(r))/(1-p(tau)). With d = 1 + p (ratio - 1), these are log
-// ratio/d and log 1/d.
+// Adds one observation to the logarithm for each ratio. `chance` is the probability that an
+// observation counts against the new version, if the ratio of failure rates is the tolerated one.
+// If the ratio of failure rates is `ratio` times as high, this probability is chance * ratio / d,
+// with d = 1 + chance * (ratio - 1), and the probability of the opposite is (1 - chance) / d. So
+// the likelihood ratio is multiplied by ratio / d if the observation counts against the new version
+// (`is_new`), and otherwise by 1 / d.
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -51,9 +54,10 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The control group's values divide all possible values into controls + 1 intervals. `above` is
-  // the number of intervals above the median. If the number of values is even, the median is the
-  // upper of the two middle values.
+  // The control group's values divide all possible values into controls + 1 intervals. If both
+  // versions behave alike, the first new value is in each interval with the same chance. `above` is
+  // the number of intervals above the median, in which a new value is worse. If there are two
+  // middle values, the median is the upper one.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }
@@ -120,9 +124,9 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Notes that a node has entered its cohort, returned to it, left it or failed at the time `at`.
-// look() counts this change later. If look() has already counted the changes up to a later time
-// than `at`, this change counts from that later time.
+// Notes for look() that a node has entered its cohort (the nodes with the new version, or the
+// control group), has returned to it, has left it or has failed, at the time `at`. If look() has
+// already counted all changes up to a later time, seen_until_, the change counts from seen_until_.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

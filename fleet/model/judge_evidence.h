@@ -33,14 +33,15 @@
 // How the evidence behaves:
 //
 //     no node has failed          the evidence stays 1, however long no node fails
-//     no control, or no new node  a failure changes nothing
-//     cohorts of unequal size     p allows for the sizes. If a single new node is compared with
+//     one cohort has no node      a failure changes nothing. A cohort is one of the two groups:
+//     at risk                     the nodes of the new version, and the control group
+//     cohorts of unequal size     p(r) depends on both sizes. If a single new node is compared with
 //                                 500 control nodes, and fails, the evidence is 30
 //     a cohort of one node        the failure of this node cannot raise the evidence to 100, the
 //                                 limit for alpha = 0.01
 //     a node reports falsely      its failure counts once, and one failure is not enough
-//     reports late, twice, never  see Cohorts: a failure is counted once, when it is known, and
-//                                 a node is at risk only as long as the driver hears of the node
+//     a node reports late, twice  a failure is counted once, when it is known, and a node is at
+//     or never                    risk only as long as the driver hears of the node: see Cohorts
 //
 // Values are kept as logarithms, so that they do not overflow, even after 10,000 failures.
 #pragma once
@@ -56,9 +57,10 @@
 
 namespace fleet {
 
-// The ratios over which the evidence is the mean, as multiples of the tolerated ratio. Up to 20,
-// each ratio is at most about twice the previous ratio, since a rollout may have enough failures to
-// distinguish these ratios. The largest ratio stands for a version that fails everywhere.
+// The evidence is the mean of the likelihood ratios for these ratios of failure rates, which are
+// multiples of the tolerated ratio. A rollout may have enough failures to distinguish small ratios,
+// so up to 20 each ratio is at most about twice the previous one. The largest ratio stands for a
+// version that fails everywhere.
 inline constexpr std::array evidence_ratios = {1.5, 2.0, 3.0, 5.0, 9.0, 20.0, 60.0, 200.0};
 
 class Evidence {
@@ -72,8 +74,8 @@ class Evidence {
 
   // Adds one observation, which either counts against the new version (`is_new`) or does not: a
   // failure, for example, is on a node with the new version or on a node of the control group.
-  // `chance` is the probability that the observation counts against the new version, if the true
-  // ratio is the tolerated one. A chance of exactly 0 or 1 changes nothing.
+  // `chance` is the probability that the observation counts against the new version, if that
+  // version is just as bad as the rollout tolerates. A chance of exactly 0 or 1 changes nothing.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -106,10 +108,12 @@ struct AtRisk {
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //
 // This is the formula of Pólya's urn. It is exact if all values are exchangeable and no two values
-// are equal. Equal values count as not worse, which can only weaken the evidence. A chance of one
-// half for every node would ignore that the median of 500 control nodes is itself an estimate. With
-// that fixed chance, the judge would err three times as often as is allowed if each control node
-// changed in every batch as it did in the batch before (`make judge`).
+// are equal. Equal values count as not worse, which can only weaken the evidence.
+//
+// A chance of one half for every node would ignore that the median of 500 control nodes is itself
+// an estimate. With that fixed chance, the judge would err three times as often as is allowed if
+// each control node changed in every batch as it did in the batch before. `by_half` in
+// tests/together/fleet/judge_world.h simulates such a judge.
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
@@ -119,11 +123,11 @@ struct AtRisk {
 // add up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit for the logarithm of the evidence of one measure. If the logarithm reaches this
-// limit, the verdict is "worse". Each measure gets a fixed share (`share`) of alpha, the allowed
-// chance of stopping a good version. So all measures together stop a good version with a chance of
-// at most alpha, even if the measures depend on each other. (The mean of all measures could be
-// compared with 1/alpha only if they were independent.)
+// Returns the limit for the logarithm of the evidence of one comparison: that of failures, or that
+// of one measure. If the logarithm reaches this limit, the verdict is "worse". Each comparison gets
+// a fixed share (`share`) of alpha, the allowed chance of stopping a good version. If the shares
+// add up to at most 1, all comparisons together stop a good version with a chance of at most alpha,
+// even if they depend on each other.
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
@@ -139,12 +143,12 @@ struct AtRisk {
 //     a report comes twice, or late      its sequence is not higher than that of the last report,
 //                                        so it is ignored
 //     a report of a failure comes late   the failure counts from when it is known, never earlier
-//     no report comes                    nothing is counted; for a silent node, the caller calls
-//                                        fail() or leave()
+//     no report comes                    nothing is counted. If a node is silent, the caller calls
+//                                        fail() to count a failure, or leave() to count none
 //     a counter falls                    the node has reset the counter, which counts from 0 again
 //     a node fails again and again       only its first failure counts
-//     a node has failed before it moved  the node is not compared, just as control nodes that have
-//                                        failed are not at risk any more
+//     a node has failed before it moved  the node is not compared after its move, since a control
+//                                        node that has failed is not compared any more, either
 //
 // All times are measured with the driver's own clock. look() ignores the latest changes, so that
 // the reports of both cohorts have had the same time to arrive.
@@ -183,8 +187,9 @@ class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
   // Continues from the findings of the controller that drove the rollout before: its evidence, and
-  // the number of nodes of each cohort that have failed. The caller then enters all nodes again;
-  // for a node that has failed, enter() gets `has_failed`.
+  // the number of nodes of each cohort that have failed. The caller then calls enter() for all
+  // nodes again. For a node that has failed, `has_failed` must be true, so that its failure is not
+  // counted again.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
@@ -203,7 +208,8 @@ class Cohorts {
   // Notes a report of the node. look() counts its failures only after judge_delay_ms.
   void report(const std::string& node, Ms at, const FailureReport& report);
 
-  // Counts the changes that happened at least judge_delay_ms before `now`.
+  // Counts the changes (a node has entered a cohort, left it or failed) that happened at least
+  // judge_delay_ms before `now`. Later changes are counted by a later call.
   void look(Ms now);
 
   // Returns the counts of this cohort, as of the last look().
@@ -257,29 +263,31 @@ class Cohorts {
 // run by now, fails more often than the version before. judge_watch.h counts the failures.
 //
 // During a bake, which follows the last batch of a rollout, every node has moved, so no control
-// group is left. The nodes with the new version are compared with the failure rate that the control
-// group had before, in two steps:
+// group is left. The failures of the nodes with the new version are compared with the failure rate
+// that the control group had before, in two steps:
 //
-// 1. How high can the true rate of the control group be? For each rate L, the group's failures give
-//    evidence, of the same kind as in `Evidence`, that the true rate is lower than L. If this
-//    evidence reaches 1/bake_alpha, L is ruled out. control_rate_max() is the lowest rate that is
-//    ruled out. With a chance of at least 1 - bake_alpha, the true rate is below
-//    control_rate_max(), at whatever moment the comparison with the control group ended.
-// 2. Do nodes with the new version fail more often than at this rate L = control_rate_max()? Let k
-//    of them fail while their times at risk add up to T. The likelihood ratio of a rate that is r
-//    times as high is r^k exp(-(r-1) L T). The evidence is the mean of this likelihood ratio over
-//    the evidence_ratios r. If the rollout tolerates a ratio of rates, L is first multiplied by
-//    that ratio.
+// 1. How high can the true failure rate of the control group have been? For each rate L, the
+//    group's failures give evidence, of the same kind as in `Evidence`, that the true rate is
+//    lower than L. If this evidence reaches 1/bake_alpha, L is ruled out. control_rate_max() is
+//    the lowest rate that is ruled out; all higher rates are ruled out, too. With a chance of at
+//    least 1 - bake_alpha, the true rate is lower than control_rate_max(). This holds at whatever
+//    moment the comparison with the control group ended.
+// 2. Do nodes with the new version fail more often than at the rate M = control_rate_max()? If
+//    the rollout tolerates a ratio of rates, M is first multiplied by that ratio. Let k nodes fail
+//    while the times at risk of all nodes add up to T. For a rate of r M in place of M, the
+//    likelihood ratio is r^k exp(-(r-1) M T). The evidence is the mean of this likelihood ratio
+//    over all r in evidence_ratios.
 //
 // This evidence is multiplied by the evidence from the batches before the bake. The product is an
 // e-process for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is
-// stopped with a chance of at most alpha. This assumes that the version before would have failed as
-// often during the bake as it did in the control group; the comparison of the batches does not need
-// that.
+// stopped with a chance of at most alpha. This assumes that during the bake the version before
+// would have failed as often as it did in the control group. The comparison of the batches needs no
+// such assumption.
 //
-//     the control was never seen      the logarithm is 0: there is no rate to compare with
-//     the control has never failed    L is the rate at which about eight failures were expected
-//     no node fails during the bake   the evidence shrinks: a good bake reduces earlier doubts
+//     the control group was never seen  the logarithm of the evidence is 0: there is no rate to
+//                                       compare with
+//     no control node has failed        M is the rate at which about eight failures were expected
+//     no node fails during the bake     the evidence shrinks: a good bake reduces earlier doubts
 
 // The allowed probability that control_rate_max() is too low: by luck, the control group may have
 // failed less often than it would in the long run.

@@ -107,8 +107,9 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has already failed, before or during this comparison, is not compared. If it has
-    // failed during the comparison, look_at_health() does not count that failure again.
+    // A node whose record `health` shows a failure, before or during this comparison, has failed
+    // already, and is not compared. If the failure came during the comparison, `is_counted`
+    // prevents look_at_health() from counting it again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -290,10 +291,10 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
   }
 }
 
-// Returns the part of alpha, the allowed chance of stopping a good version, that the comparison of
-// failures may use. If the component is judged by measures, too, this is half of what the judge may
-// use. The share is also half during the first batch, as soon as enough nodes of the control group
-// have reported their health, since the measures may still be chosen in that batch.
+// Returns the part of alpha_of(), the allowed chance of stopping a good version, that the
+// comparison of failures may use: one half if the component is also judged by measures, otherwise
+// all. During the first batch, measures may still be chosen. So in that batch it is one half, too,
+// as soon as enough nodes of the control group have reported their health.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

@@ -36,7 +36,8 @@ std::string failed_text(const CohortCount& count) {
   return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
 }
 
-// Returns a string such as `new: 3 of 51 failed first, control: 0 of 500`.
+// Returns a string such as `new: 3 of 51 failed first, control: 0 of 500`, which says that 3 of the
+// 51 nodes with the new version have failed at least once, and no node of the control group.
 std::string counts_text(const Compared& compared) {
   return "new: " + failed_text(compared.fresh) +
          " failed first, control: " + failed_text(compared.control);
@@ -61,8 +62,9 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why the judge's numbers are only shown to people, so that the batch does not wait for a
-// verdict. Returns an empty string if the batch has to wait.
+// Returns why too few nodes are compared for a verdict in time, as a text for people. The batch
+// then does not wait for a verdict, and the judge's numbers are only shown to people, unless
+// judge() finds that the version is worse. Returns an empty string if the batch has to wait.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

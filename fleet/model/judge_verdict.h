@@ -2,14 +2,17 @@
 // the verdict as a text for people. It also judges a batch by the measures that the upgraded
 // component reports about itself. This file does no input or output.
 //
-//     well       the soak is over, every node of the batch has reported the end of its soak or has
-//                failed, enough of the soak was seen, and nothing is worse
-//     worse      the evidence has reached its limit; this may happen at any time, and is final
+//     well       the soak is over: each node of the batch has reported the end of its soak or has
+//                failed. At least judge_seen_min per cent of the soak was seen, and nothing is
+//                worse
+//     worse      the evidence against the new version has reached its limit (log_limit()); this
+//                may happen at any time, and is final
 //     not known  everything else; this verdict never counts as "well"
 //
-// In a rollout to fewer nodes than judge_nodes_min, or with fewer than judge_control_min nodes in
-// the control group, failures are too few for a verdict in time. In such a rollout the numbers are
-// only shown, and no batch waits for a verdict.
+// If a rollout has fewer nodes than judge_nodes_min, or if fewer than judge_control_min nodes of
+// the control group are at risk, too few failures can be compared for a verdict in time. The
+// numbers are then only shown, and no batch waits for a verdict. With at least judge_nodes_min
+// nodes, the verdict can still be "worse".
 #pragma once
 
 #include <cstdint>
@@ -61,17 +64,23 @@ struct JudgeTerms {
 struct Judgement {
   Verdict verdict = Verdict::not_known;
   bool is_waited_for = false;
-  // The verdict as a string: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
+  // The verdict as a string. `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`
+  // means that 3 of 51 nodes with the new version have failed at least once, and no node of the
+  // control group. The evidence e = 325 has reached its limit of 100.
   std::string words = {};
 };
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// Returns the verdict of a bake, which is `well` or `worse`, and its text: `bake: 3 failed first,
-// 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. No batch waits for this
-// verdict, since all batches are done. `log_before` is the logarithm of the evidence from the
-// batches before the bake.
+// Returns the verdict of a bake, which is `well` or `worse`, and its text for people. `bake: 3
+// failed first, 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111` means that 3
+// nodes have failed at least once during the bake, which is a rate of 1.2 failures for each node
+// and day. The control group's rate is at most 0.3, and the evidence e = 500 has reached its limit
+// of 111.
+//
+// No batch waits for this verdict, since all batches are done. `log_before` is the logarithm of the
+// evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
                                    const JudgeTerms& terms);
 
@@ -80,16 +89,16 @@ struct Judgement {
 // the text is `e > 1000000`. Both parameters are logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
-// Returns the part of the rollout's alpha, the allowed chance of stopping a good version, that the
-// comparisons may use. In a rollout with a bake, bake_alpha is subtracted from alpha: see
+// Returns the allowed chance of stopping a good version by the judge's comparisons. This is the
+// rollout's alpha; in a rollout with a bake, bake_alpha is subtracted from it: see
 // judge_evidence.h.
 [[nodiscard]] double alpha_of(const RolloutTerms& terms);
 
 // Returns the ratio of failure rates that the rollout tolerates.
 [[nodiscard]] double tolerate_of(const RolloutTerms& terms);
 
-// Returns the number of nodes in the control group of a rollout to `nodes` nodes, or 0 if these
-// nodes are too few to compare.
+// Returns the number of nodes in the control group of a rollout to `nodes` nodes, or 0 if `nodes`
+// is too small for a comparison.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 // ---- the measures
@@ -100,7 +109,8 @@ struct Judgement {
 //
 // For each batch and each measure, each node gives one number: the change of the measure over the
 // soak. When the soak is over, the numbers of the batch's nodes are compared once with the numbers
-// of the control group from the same time:
+// of the control group from the same time. The comparison depends on the type of the measure, and
+// on the direction in which the measure gets worse:
 //
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control group: see chance_of_worse() in judge_evidence.h
@@ -108,24 +118,26 @@ struct Judgement {
 //     a counter, worse up       the mean of the evidence of two comparisons. The first, as above,
 //                               finds a counter that rises faster. The second finds a counter that
 //                               should not rise at all: a node has failed if its counter has risen.
-//                               The nodes are compared in a random order, so it does not matter
-//                               when the counters have risen
+//                               The order in which the counters have risen is not known, so these
+//                               failures are counted in a random order of the nodes
 //
-// --tolerate is a ratio of failure rates, so it has an effect only on comparisons of first
-// failures. A version that is as good as the version before is stopped with a chance of at most
-// alpha, however large a ratio is tolerated. For a version that fails exactly as often as is
-// tolerated, this limit holds only approximately, since the comparison of counters does not know
-// the order of the failures.
+// --tolerate is a ratio of failure rates. So it has an effect only on the comparisons in which
+// nodes fail: `Cohorts`, the bake, and the second comparison of a counter. A version that is as
+// good as the version before is stopped with a chance of at most alpha, however large a ratio is
+// tolerated. For a version that fails exactly as often as is tolerated, this limit holds only
+// approximately, since the comparison of counters does not know the order of the failures.
 //
-// A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
-// of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
-// alpha (`own_share`) in equal parts, and the comparison of failures (`Cohorts`) has the other
-// half. For this division, the measures and the failures need not be independent.
+// A weighted mean of e-processes (see judge_evidence.h) is an e-process, too. So the evidence of
+// all batches is the mean of the evidence of each, with the weights of log_share_of_batch(). The
+// measures share one half of alpha (`own_share`) in equal parts, and the comparison of failures
+// (`Cohorts`) has the other half. For this division, the measures and the failures need not be
+// independent.
 //
-// The measures by which a rollout is judged are chosen once, at its first batch, from the control
-// group alone: those that at least measure_given_min per cent of the control group's nodes report,
-// and that have a direction in which they get worse. If the new version no longer reports such a
-// measure, the verdict cannot be "well".
+// The measures by which a rollout is judged are chosen once, at its first batch, from the reports
+// of the control group alone. A measure is chosen if it has a direction in which it gets worse, and
+// if at least measure_given_min per cent and at least judge_control_min of the control group's
+// nodes report how much it has changed. If the new version no longer reports such a measure, the
+// verdict cannot be "well".
 
 // A measure is judged only if at least this percentage of the control group's nodes, and also of
 // the batch's nodes, have reported how much the measure has changed.
@@ -141,9 +153,10 @@ struct MeasuredChange {
   double change = 0;
 };
 
-// Returns the logarithm of the evidence from one batch that the measure is worse with the new
+// Returns the logarithm of the evidence of one batch that the measure is worse with the new
 // version. Returns 0 if no new node or no control node has reported a change. `tolerate` is the
-// tolerated ratio of failure rates; it has an effect only on a counter that gets worse by rising.
+// tolerated ratio of failure rates. It has an effect only on a counter that gets worse when it
+// rises.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
                                      const std::vector<MeasuredChange>& changes,
                                      double tolerate = 1);
@@ -160,9 +173,10 @@ struct MeasuredNode {
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch by `measure`, and writes the result into `measure`. `fresh` is how many nodes of
-// the batch have soaked. Returns why the batch cannot be judged, or an empty string if it can. If
-// fewer than judge_control_min nodes of the control group have reported a change, the batch adds no
-// evidence, and does not have to be judged again.
+// the batch have soaked. If fewer than measure_given_min per cent of them have reported a change of
+// the measure, the batch cannot be judged yet, and the function returns this as the reason.
+// Otherwise it returns an empty string. If fewer than judge_control_min nodes of the control group
+// have reported a change, the batch adds no evidence, but counts as judged.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);

@@ -219,9 +219,10 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The control group's time at risk grows all the time, so a change of this time alone is not
-  // written. The bake's time at risk is written at intervals of bake_note_ms_, so a driver that
-  // dies loses at most one such interval.
+  // The control group's time at risk (how long its nodes were compared and had not failed, added
+  // up) grows all the time. If only this time has changed, the record is not written. A change of
+  // the bake's time at risk alone is written at intervals of bake_note_ms_, so a driver that dies
+  // loses at most one such interval.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

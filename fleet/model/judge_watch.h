@@ -10,16 +10,18 @@
 //                 that fails leaves the group, and is not compared after its move
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
-//     a failure   a new process of fleet-agent is active, of the same version as the process before
-//                 it, so nobody has ordered the change. Or no process of fleet-agent has reported
-//                 for five minutes; but if more than a tenth of the nodes that have not moved are
-//                 silent, too, the cause is unknown, and the node is not compared until it reports
-//                 again. Or the record `health` of the node shows a failure of the component. In a
-//                 rollout of fleet-agent, a node that has gone back to the old version counts as a
-//                 failure, too, since the same crash in the control group would show as a new
-//                 process. In a rollout of another component, a node that has gone back counts if
-//                 it reports its health: nodes with an older fleet-agent do not report crashes of
-//                 the old version, and a comparison with them would be unfair
+//     a failure   one of these four:
+//                 - A new process of fleet-agent is active and has the same version as the process
+//                   before it. Then it is no upgrade that somebody has ordered, but a restart.
+//                 - No process of fleet-agent has reported for five minutes. But if more than a
+//                   tenth of the nodes that have not moved are silent, too, the cause is unknown,
+//                   and the node is not compared until it reports again.
+//                 - The record `health` of the node shows a failure of the component.
+//                 - A node with the new version has failed and goes back to the old version. In a
+//                   rollout of fleet-agent, this always counts, since the same crash in the control
+//                   group would count as a restart. In a rollout of another component, it counts
+//                   only if the node reports its health. A node with an older fleet-agent does not
+//                   report crashes of the old version, so a comparison would be unfair.
 //     health      before each batch, the control group is asked for its health, by the record
 //                 `control`; a node that reports an earlier failure is not compared
 //     measures    the measures that the component reports about itself are judged when a batch has
@@ -29,9 +31,9 @@
 //
 // The record rollout/NAME/judge has the findings, so that a driver that takes over can continue
 // from them. The record is written immediately when a compared node fails, and within a minute when
-// a node fails that is not compared. In addition, it is written about ten times in a soak, with the
-// time that was seen. The judge looks at the nodes only from time to time, since thousands of nodes
-// may report at the same time.
+// a node fails that is not compared. It is also written about ten times in a soak, to note how much
+// of the soak was seen. The judge looks at the nodes only from time to time, since thousands of
+// nodes may report at the same time.
 //
 // During a bake, which follows the last batch, every node has moved to the new version. The nodes
 // are still watched, and compared with the rate of failures that the control group had, according
@@ -58,8 +60,8 @@ namespace fleet {
 
 // The time from one examination of the nodes by the judge to the next.
 inline constexpr Ms judge_look_ms = 10'000;
-// The time from one write of the judge's record to the next, if only nodes that are not compared
-// have failed in between.
+// If the only news is failures of nodes that are not compared, the judge's record is written at
+// most once in this time.
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time counts as failed. The time is long, since a machine may need
 // minutes to boot.
@@ -82,8 +84,8 @@ class JudgeWatch {
 
   // Examines the state of all nodes, if judge_look_ms have passed since the last time.
   void look(const RolloutView& view, Ms now);
-  // Returns the time of the next look, or no value if the rollout has too few nodes or has not
-  // begun.
+  // Returns the time from which look() examines the nodes again. Returns no value if the rollout
+  // has too few nodes for a comparison, or is not under way.
   [[nodiscard]] std::optional<Ms> next_look() const;
 
   // Returns the judge's findings if they must be written to the store now, otherwise no value.
@@ -173,17 +175,17 @@ class JudgeWatch {
   Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The last batch whose soak this driver has seen to end: its number (turn_of()), and the time at
-  // which the driver saw that end. For at most judge_measures_ms from then on, the batch waits for
-  // reports that are missing.
+  // The number (turn_of()) of the last batch whose soak has ended, and the time at which this
+  // driver noticed that end. From that time on, the batch waits for missing reports, but at most
+  // for judge_measures_ms.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
 
-// Returns the text for the member `run` of the record `control`, which asks a node of the control
-// group for its health. Each batch has a text of its own; `turn` is the number (turn_of()) of the
-// batch.
+// Returns the value of the member `run` in a record `control`. Such a record asks a node of the
+// control group for its health. The value is different for each batch; `turn` is the number of the
+// batch, from turn_of().
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

@@ -176,9 +176,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // All names except the number are checked here: they come from this program, so a name that is
-  // not valid in a key is a bug. For this check, a valid number takes the place of `digits`. A
-  // number that is too large is not a bug, since parse_key() refuses the key later.
+  // The names come from this program, so a name that is not valid in a key is a bug. A number that
+  // is too large is not a bug: parse_key() refuses its key later. So for the check of the names,
+  // this valid number takes the place of the real one.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

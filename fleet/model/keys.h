@@ -79,8 +79,9 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 
-// Returns the key with a number as its last name. If the number has too many digits, the key is not
-// valid: parse_key() refuses it.
+// Returns the key of a record whose key ends in a number, such as event/NUMBER or
+// rollout/ROLLOUT/batch/NUMBER. `names` has at most one name, the one before the number. If the
+// number has too many digits, the key is not valid: parse_key() refuses it.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
@@ -130,8 +131,9 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 // drivers of the cell.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
-// Returns whether the text may name a component: an id other than `v`, since each record has a
-// member `v` for the version of its format.
+// Returns whether the text may be the name of a component: an id other than `v`. In the record
+// `versions`, members are named after components, and the member `v` of each record is the version
+// of the record's format.
 [[nodiscard]] bool is_component(std::string_view text);
 
 // Returns whether the text matches `[A-Za-z0-9][A-Za-z0-9.+~_-]{0,62}`, as the name of a version

@@ -44,7 +44,8 @@ void NodeCommander::take(const CommandSeen& event) {
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
     // The command was answered before. Report the answer again, unless this process has already
-    // seen this write of the command: a repeated command is written to the store again.
+    // seen this same write of the command. Each new write of the command repeats it, so the answer
+    // is due again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -208,9 +209,9 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // `repeated_` is the command whose answer is reported to the store. Usually, this is the command
-  // `id`. But if the store already has a newer command that was answered, too, the answer to the
-  // newer command is reported, since a controller waits for that answer.
+  // `repeated_` names the command whose answer is reported to the store. Usually, this is the
+  // command `id`, which is answered now. But if the store already has a newer command, and the
+  // newer one has its answer, too, that answer is reported: a controller waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -296,8 +297,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    // Ask the store again whether this command may begin. In the stage `saving`, settle() sends
-    // this question as soon as no save of the ledger is under way.
+    // Ask the store again whether this command may begin. The stage `saving` makes settle() send
+    // this question, as soon as no save of the ledger is under way.
     job_->stage = Job::Stage::saving;
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();

@@ -45,8 +45,8 @@ namespace fleet {
 // and a report if the store has not committed it.
 inline constexpr Ms ask_again_ms = 1'000;
 
-// The time after which an order to commit or to go back that has not reached the upgrader, or was
-// refused, is sent again.
+// If an order to commit or to go back has not reached the upgrader, or the upgrader has refused it,
+// the order is sent again after this time.
 inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {

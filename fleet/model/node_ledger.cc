@@ -62,8 +62,8 @@ bool NodeLedger::ran_before(std::string_view version, std::string_view running) 
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command has no answer, the earlier process may have executed the command and exited
-  // before it noted the answer.
+  // If the last command has no answer, the earlier process of fleet-agent may have executed the
+  // command and exited before it noted the answer.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {

@@ -113,9 +113,9 @@ struct Capsule {
   std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
   std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown
   std::int64_t lived_ms = -1;     // how long the process ran; -1: unknown
-  // The most memory that the process was seen to use; -1: unknown.
+  // The most memory that the new version's processes were seen to use; -1: unknown.
   std::int64_t peak_kib = -1;
-  // The processor time that the process was seen to use; -1: unknown.
+  // The processor time that the new version's processes were seen to use; -1: unknown.
   std::int64_t cpu_ms = -1;
   // The last lines of the process's output, the newest at the end.
   std::vector<std::string> lines = {};
@@ -182,8 +182,8 @@ struct NodeHealth {
   std::string boot_id = {};
   std::string instance = {};  // the process of fleet-agent that has counted the failures
   std::int64_t sequence = 0;  // counts the writes of this record
-  // How many failures this process of fleet-agent had counted before the comparison `run` began. If
-  // there were any, the judge does not compare the node.
+  // How many failures this process of fleet-agent had counted before the comparison began. If there
+  // were any, the judge does not compare the node.
   std::int64_t before = 0;
   std::int64_t ends = 0;       // how often the component's program has exited without an order
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
@@ -199,8 +199,8 @@ struct NodeHealth {
 };
 
 // The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout. The
-// node reports its health for soak_ms, by its own clock. The nodes of the batch report theirs for
-// the same time.
+// node reports its health for soak_ms, by its own clock. The nodes of the batch with which it is
+// compared report their health for the same time.
 struct ControlWatch {
   std::string by = {};   // the rollout that asks for the report, as rollout/NAME
   std::string run = {};  // ROLLOUT.control.NUMBER, with a different number for each batch

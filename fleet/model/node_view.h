@@ -54,7 +54,8 @@ struct NodeView {
 // Returns the nodes in the form that select_nodes() (target.h) needs.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
-// Returns whether the keys of records of this kind have the name of a node as their first name.
+// Returns whether the keys of this kind begin with `node/ID/`, so that their first name is a node's
+// id.
 [[nodiscard]] bool is_of_node(KeyKind kind);
 
 }  // namespace fleet

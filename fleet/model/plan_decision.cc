@@ -68,9 +68,9 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // No step is under way now, so give back the budget places that the plan has taken for its
-    // members. But if the next step is of the kind `any`, take or keep places for the first members
-    // that may run it.
+    // No step is under way now, so no member needs a budget place: give the plan's places back. But
+    // if the next step is of the kind `any`, keep or take places for its first members, which are
+    // as many as the budgets allow to be down together.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -253,9 +253,9 @@ class PlanDecider {
 
   // ---- the end of a plan
 
-  // Returns whether stopped members may start the old version again. They may if no member has
-  // begun `act`, and if the member that migrates has not begun to, or has reported that the
-  // migration changed nothing.
+  // Returns whether stopped members may start the old version again. They may under two conditions.
+  // No member may have begun `act`. And the member that migrates must not have begun the migration,
+  // or must have reported that the migration changed nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;

@@ -3,17 +3,22 @@
 //
 //     state of plan and members                   what the driver writes
 //     all wait at the first step, and some have   a rollout of fleet-agent to these members. The
-//     another fleet-agent than the plan names     plan waits for its end, and stops if it fails
+//     a fleet-agent of another version than the   plan waits for the rollout's end, and stops if
+//     plan names                                  the rollout fails
 //     all wait at the next step                   the next step may run. After the last step, the
 //                                                 plan is completed
 //     one-at-a-time: nobody has the lock          the next member gets the lock
-//     the lock's holder waits at the next step    the next member gets the lock
+//     one-at-a-time: the lock's holder waits at   the next member gets the lock
+//     the next step
 //     once: was done for this version before      all members go on to the next step
 //     once: has failed for this version before    the plan stops, until a person recovers it
+//     once: neither, and nobody has the lock      the first member gets the lock
 //     once: the lock's holder waits at the next   the step is done, and all members go on
 //     step
-//     together: all have stopped their services   one gets the lock and migrates, or all may act
-//     together: the migration is done             all may act; the desired version is released
+//     together: all have stopped their services   if the step migrates, one member gets the lock
+//                                                 and migrates. Otherwise all may act
+//     together: the migration is done             all may act, and nodes may move to the desired
+//                                                 version
 //     a member reports an error, or the time for  the plan stops, and records the first error
 //     a wait is over
 //     all have reported that they have stopped    aborted if all have gone back, otherwise halted
@@ -31,11 +36,11 @@
 // takes no places at all.
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
-// lets members begin something also compares that the record `stop` is absent. One transaction does
-// not: if the members of a step `together` have stopped their services already, they may act even
-// if `stop` exists, since their services would be down while they wait. A transaction that stops
-// the plan compares the record of the lock's holder, so that the driver knows whether the holder
-// has begun to act.
+// lets members begin something also compares that the record `stop` is absent. There is one
+// exception. If the members of a step `together` have stopped their services already, they may act
+// even if `stop` exists, since their services would be down while they wait. A transaction that
+// stops the plan compares the record of the lock's holder, so that the driver knows whether the
+// holder has begun to act.
 #pragma once
 
 #include <map>
@@ -107,10 +112,10 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  // A string that identifies what the plan waits for now, and the time at which this wait began.
-  // The caller must put both into the PlanFacts of the next call.
+  // Identifies what the plan waits for now. The caller must put `waits_for` and `since` into the
+  // PlanFacts of the next call.
   std::string waits_for = {};
-  Ms since = 0;
+  Ms since = 0;  // when this wait began
 };
 
 // Returns whether the plan must take a budget place for each member that goes down. `budgets`,
@@ -126,7 +131,8 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns `plan/NAME`: the owner (`by`) in the record of each budget place that the plan has taken.
+// Returns `plan/NAME`. In the record of each budget place that the plan has taken, the member `by`
+// has this value.
 [[nodiscard]] std::string place_owner(const std::string& plan);
 
 // Returns the transactions that erase all records of a run of the plan, so that the next run begins
@@ -136,9 +142,9 @@ struct PlanDecision {
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
 // Returns the transactions that erase the records of an ended run, to make room for the next run of
-// the same name. Keeps the records once/PLAN/STEP, which say which steps were done once for a
-// version. Returns no transactions if the last run still goes on or is halted. A person has to
-// recover a halted run first.
+// the same name. Keeps the records once/PLAN/STEP: each says for which version a step of the kind
+// `once` was run. Returns no transactions if the last run still goes on or is halted. A person has
+// to recover a halted run first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 // ---- the rollout of fleet-agent

@@ -20,8 +20,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The records that must not change until the plan begins: the revision of each record, and the
-// desired version.
+// Identifies the records that must not change until the plan begins, by their revisions: two
+// releases and the desired version. Has the desired version itself, too.
 struct PlanGround {
   // The revision of the release record of the plan's component; 0: the plan has no component.
   Revision release = 0;
@@ -36,9 +36,10 @@ using WrittenPlan = Written<Plan>;
 // Returns the next transaction that writes a new plan, or no value if everything is written.
 // `written` is the plan's record, which the caller reads from the store before each call; it has no
 // value before the first transaction. The plan's state is `created` until the records of all its
-// members are written. The last transaction sets the state to `running`. It also sets the desired
-// version of the plan's component to the plan's version, marked as pending: no node moves to it
-// until the plan has migrated. The store refuses:
+// members are written. The last transaction sets the state to `running`. If the plan has a
+// component, the last transaction also sets the desired version of this component to the plan's
+// version. The desired version is marked as pending: no node moves to it until the plan's migration
+// is done. The store refuses:
 // - each transaction, if the record `stop` exists;
 // - the first transaction, if a plan or a rollout already has this name;
 // - the last transaction, if a release or the desired version has another revision than in

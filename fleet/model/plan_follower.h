@@ -6,12 +6,15 @@
 //     phase         what the member does while the plan runs, if the plan is at the member's step
 //     no record     writes its record, with the version of its fleet-agent. Writes the record again
 //                   if fleet-agent is upgraded before the first step
-//     waiting       in a step `any`: runs the hook `check`, then acts; in a step `one-at-a-time`:
-//                   does so when it has the lock; in a step `once`: acts when it has the lock; in a
-//                   step `together`: runs `stop`, and then has the phase `stopped`
-//     stopped       acts when the plan allows it, or migrates when it has the lock
-//     acting        runs `act` (in a step `together` also `start`) and `post`, and waits at the
-//                   next step; if it migrates: runs `migrate`, and then has the phase `migrated`
+//     waiting       `any`: runs the hook `check`, then acts
+//                   `one-at-a-time`: does the same, when it has the lock
+//                   `once`: acts when it has the lock
+//                   `together`: runs `stop`, and then has the phase `stopped`
+//     stopped       acts when the plan allows it. The member that has the lock migrates first
+//     acting        runs `act` (in a step `together` also `start`) and `post`, and then waits at
+//                   the next step. A member that migrates runs only `migrate`, and then has the
+//                   phase `migrated`
+//     migrated      acts when the plan allows it
 //
 // Before a member acts, it records the phase `acting`. The transaction compares that the plan is
 // unchanged and that this instance acts for the node. So if the plan stops at this moment, the
@@ -152,8 +155,8 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // Shows on which records a decision was made: the revision of the plan's record, and that of the
-  // member's own record.
+  // Identifies the two records on which a decision is based, by their revisions: the plan's record,
+  // and then the member's own record.
   using Basis = std::pair<Revision, Revision>;
 
   FollowerFacts facts_;

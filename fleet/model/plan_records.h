@@ -48,8 +48,8 @@ constexpr bool is_over(PlanState state) {
 // The record plan/NAME: what the plan does, its state, and its progress.
 struct Plan {
   std::string version = {};  // the version that the plan brings
-  // The component whose desired version stays pending (no node moves to it) until the plan has
-  // migrated; empty if the plan has none.
+  // The component whose desired version the plan sets; empty if the plan sets none. This desired
+  // version stays pending (no node moves to it) until the plan's migration is done.
   std::string component = {};
   std::string digest = {};  // the digest of the component's release
   std::string agent = {};   // the version of fleet-agent that the plan's members need; may be empty

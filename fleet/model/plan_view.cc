@@ -1,6 +1,6 @@
-// PlanView, the records that a plan's driver needs, and functions on it. They begin the plan's
-// rollout of fleet-agent and find out how far it has come. They also make the transactions that
-// erase the records of a run.
+// The functions of PlanView, which has the records that a plan's driver needs, and functions that
+// use a PlanView. Some of them begin the plan's rollout of fleet-agent, and find out how far this
+// rollout has come. Others make the transactions that erase the records of the plan's last run.
 #include <algorithm>
 #include <utility>
 

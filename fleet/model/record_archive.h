@@ -1,7 +1,7 @@
 // Archives for the serialization library cereal: RecordReader reads a record in JSON, and
 // RecordWriter writes one. If a member is absent in the JSON, the value in memory stays as it was;
-// an unknown member is ignored. If a member has the wrong type or occurs twice, the record must be
-// damaged, and the reader refuses all of it. agent-protocol parses the JSON.
+// an unknown member is ignored. A record in which a member has the wrong type or occurs twice
+// counts as damaged, and the reader refuses all of it. agent-protocol parses the JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>

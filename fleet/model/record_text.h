@@ -6,7 +6,7 @@
 // (which is checked before it is parsed), whose member `"v"` is absent or 1. An unknown member is
 // ignored, an absent member has its default, and an unknown value of an enumeration is read as
 // `unknown`. A text is refused if `"v"` is a later version, a member has the wrong type or is
-// repeated, a name cannot be in a key, or a number is out of its range (record_rules.h). Strings
+// repeated, a name is not valid in a key, or a number is out of its range (record_rules.h). Strings
 // for people are cut: see brief().
 #pragma once
 
@@ -53,9 +53,10 @@ template <class Record>
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// Returns the names of a record's members, `v` first. With this list, a caller can refuse unknown
-// members in JSON that a person has written. For a record that is a flat map, returns only `v`.
-// RolloutTerms is not a record, but has such a list, too, since people write it.
+// Returns the names of a record's members. The first is always `v`, the version of the format. With
+// this list, a caller can refuse unknown members in JSON that a person has written. The members of
+// a record that is a flat map have no fixed names, so only `v` is returned. `Record` may also be
+// RolloutTerms, which is not a record, but is written by people, too.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 

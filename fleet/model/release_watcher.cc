@@ -197,9 +197,9 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// Returns the next step for the version `watched.version`, which is published and then, if the
-// settings say so, made the desired version or rolled out. Returns no value if nothing is left to
-// do.
+// Returns the next step for `watched.version`, a new version at the source. The steps ask for its
+// manifests, publish it and then, if the settings say so, make it the desired version or roll it
+// out. Returns no value if nothing is left to do.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {

@@ -1,15 +1,17 @@
 // The release watcher follows sources of releases. If a source has a new release, the watcher
-// publishes it, makes it the desired version, or rolls it out, as the settings say. Only the
-// controller that is the driver of the history does this, and each transaction compares that this
-// controller still is that driver. This file does no input or output: next() returns each query to
-// a source as a step, and the caller makes the query and passes in the answer.
+// publishes it. If the settings say so, it then makes the release the desired version, or rolls it
+// out. Only the controller that is the driver of the history does this. The store refuses each of
+// the transactions if this controller is not that driver any more. This file does no input or
+// output: next() returns each query to a source as a step, and the caller makes the query and
+// passes in the answer.
 //
 // A release that was tried once is never tried again automatically. Under the setting `desire` or
 // `rollout`, no new release is taken while the record `stop` exists, while any plan is under way,
-// or while a rollout of the component is under way. Under `desire`, none is taken before all nodes
-// that report run the desired version. If the watcher's last rollout has failed or, under `desire`,
-// a node has failed to move to the desired version, a person has to start a rollout or to change
-// the desired version first.
+// or while a rollout of the component is under way. Under `desire`, no new release is taken before
+// all nodes that report run the desired version. After two kinds of failures, a person has to act
+// first. If the last rollout of the component was begun by the watcher, and was aborted or undone,
+// the person has to start another one. If, under `desire`, a node has failed to move to the desired
+// version, the person has to change the desired version, or bring the node to it.
 #pragma once
 
 #include <cstdint>

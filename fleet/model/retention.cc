@@ -53,9 +53,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. The strings in lines of history/ were cut to the lengths that a
-// record may have. So the run's strings are cut in the same way, before they are compared with
-// those lines.
+// Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
+// Cuts the run's strings to the lengths that a record may have, like those in the lines of
+// history/, with which they are compared later.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

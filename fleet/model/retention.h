@@ -2,15 +2,15 @@
 // is one execution of a rollout or plan.
 //
 // As soon as a run has ended, one line about it is written to the record history/NUMBER: the
-// release, how the run ended, and who began it. The run's own records are erased when the run ended
+// version, how the run ended, and who began it. The run's own records are erased when the run ended
 // longer ago than the setting `keep` says. Records that somebody may still need are kept:
-//
-//     the last 20 ended rollouts of each component, and the last 20 ended plans
-//     the last rollout of a component's highest version: a controller that watches releases must
-//                                                        not roll this version out twice
-//     rollouts that a plan has begun, as long as that plan runs or is halted
-//     plans that are halted: a person has to recover them
-//     once/PLAN/STEP, always: the record prevents that the step is done again for this version
+// - the last 20 ended rollouts of each component, and the last 20 ended plans;
+// - the last rollout of a component's highest version, since a controller that watches releases
+//   must not roll this version out twice;
+// - rollouts that a plan has begun, as long as that plan runs or is halted;
+// - plans that are halted, since a person has to recover them;
+// - each record once/PLAN/STEP, always: it prevents that the step is done again for the version in
+//   the record.
 //
 // The newest 10,000 lines about ended runs are kept. Besides, each run that still has its own
 // records keeps its line. This file does no input or output.
@@ -42,8 +42,9 @@ class Retention {
   void take_absent(const ParsedKey& key);
 
   // Returns the next transaction, or no value if there is nothing to do now. Each transaction is
-  // small enough for the store. A transaction that writes lines or erases a run compares the
-  // records on which the decision depends. The caller adds the compare of the driver's key.
+  // small enough for the store. A transaction that writes lines of history/, or erases the records
+  // of a run, compares the records on which the decision depends. The caller adds the compare of
+  // the driver's key.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 

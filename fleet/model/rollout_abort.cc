@@ -87,9 +87,9 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // All nodes that were never ordered to `apply` have ended by now. So if a node has the stage
-  // `preparing`, an earlier order to `apply` was interrupted. The node may run the new version, and
-  // must go back, too.
+  // All nodes that were never ordered to `apply` have ended, for example with the stage `left`. So
+  // a node in the stage `preparing` was ordered to `apply` before, was interrupted, and had to
+  // prepare again. It may run the new version, and must go back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

@@ -82,10 +82,10 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // The node that began first goes back to the old version by itself if it is not confirmed in
-  // time. So the batch waits only until `soaked_by`, shortly before that, and a node that has not
-  // soaked by then counts as failed. To soak in time, a node must begin its soak before
-  // `applied_by`.
+  // A node that is not confirmed in time goes back to the old version by itself. The first node to
+  // do so is the one that began to `apply` first. So the batch waits only until `soaked_by`,
+  // shortly before that node would go back. A node that has not soaked by then counts as failed. To
+  // soak in time, a node must begin its soak before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {

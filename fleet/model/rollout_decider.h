@@ -43,8 +43,8 @@ class RolloutWriter {
   [[nodiscard]] bool has_room() const;
 
   // Orders a node to do a step: writes the node's command and its record in the rollout, and with
-  // the first order also a claim on the node. The node has to begin `delay_ms` after the receipt of
-  // the command, and at most `ttl_ms` later.
+  // the first order also a claim on the node. The node waits for `delay_ms` after the receipt of
+  // the command. Then it has at most `ttl_ms` to begin.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
   // Asks a node of the control group to report its health while the batch under way soaks.
@@ -61,8 +61,8 @@ class RolloutWriter {
   [[nodiscard]] std::size_t places_room() const;
   // Adds the writes by which the rollout takes the budget places in `answer`.
   void take_places(const PlacesAnswer& answer);
-  // Gives back the budget places that the rollout has taken for the node. Returns whether there are
-  // any such places. end() calls this function, too.
+  // Gives back the budget places that the rollout has taken for the node. Returns whether it had
+  // taken any. A caller of end() need not call this function, since end() does.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
@@ -142,8 +142,9 @@ class RolloutBatchNow {
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
 // Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty string
-// if the rollout goes on. A rollout without --max-failed, whose batches have sizes as in --batches
-// (the default), is also aborted if all nodes of one batch have failed.
+// if the rollout goes on. If `max_failed_unsaid` is set in the terms, the rollout is also aborted
+// if all nodes of `batch` have failed. It is set if --max-failed was not given, unless the batches
+// are sized by --batch or --canary.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 
@@ -170,9 +171,9 @@ class RolloutDecider {
 
   // ---- writes
 
-  // Records for each node of the batch how its part in the rollout has ended, if it has. Confirmed
-  // nodes are recorded only if `confirmed_too` is true. In the state `rolling`, the caller sets
-  // `confirmed_too` only when the whole batch has ended.
+  // Records, for each node of the batch whose part in the rollout has ended, how it has ended.
+  // Leaves out confirmed nodes if `confirmed_too` is false. In the state `rolling`, `confirmed_too`
+  // is true only when no node of the batch has anything left to do.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -196,9 +197,9 @@ class RolloutDecider {
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();
-  // Ends the rollout, or lets it bake (be judged for some more time) first. If no node has kept the
-  // new version, the rollout ends as `aborted`, even if the number of failed nodes would not abort
-  // it. Returns a message for people.
+  // Ends the rollout, or lets it bake (be judged for some more time) first. If the rollout has
+  // batches but no node has kept the new version, the rollout ends as `aborted`, even if the number
+  // of failed nodes is below the limit for an abort. Returns a message for people.
   std::string end(Rollout& rollout) const;
   // Waits until the time of the bake (the last judging, after all batches) has passed, or the
   // version turns out to be worse.
@@ -208,9 +209,10 @@ class RolloutDecider {
 
   // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the verdicts of the judge and the gates. If one of them gives none in time, orders
-  // the batch to go back. If one node of the batch was ordered to go back, all other nodes that
-  // wait for `confirm` are ordered to, too. Returns no value if the batch may be confirmed.
+  // Waits for the verdicts of the judge and the gates on the nodes in `ready`, which wait for
+  // `confirm`. If the judge or a gate gives no verdict in time, orders these nodes to go back. If
+  // one node of the batch was already ordered to go back, orders them to go back, too. Returns no
+  // value if the nodes in `ready` may be confirmed, or if there are none and no node is going back.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says `worse`, if the answer of a gate has changed, or if the
   // batch has to wait for a gate or the judge. Returns no value if the batch may be confirmed, or

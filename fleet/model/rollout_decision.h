@@ -11,8 +11,9 @@
 //                                   Then asks the control group (nodes with the old version, for
 //                                   comparison) for its health, and orders `apply`, if the record
 //                                   `stop` is absent
-//     some are applying             waits until all report `soaked`. A node that has not soaked
-//                                   when the first node must be confirmed has failed
+//     some are applying             waits until all report `soaked`. The wait ends shortly before
+//                                   the first node would go back by itself. A node that has not
+//                                   soaked by then has failed
 //     all have soaked or ended      asks the gates, and waits for their answers and the judge's
 //                                   verdict, at most judge_timeout_ms(). If all say `well`, orders
 //                                   `confirm`. If one of them has given no verdict by then, orders
@@ -27,14 +28,14 @@
 //                                   again when a person resumes the rollout: the nodes that went
 //                                   back for lack of a verdict begin anew
 //
-// The failure of a node is recorded immediately. The rollout becomes `aborting` at the
-// max_failed-th failure, if the judge or a gate says that the version is worse, or by a person's
-// order. Then the nodes that were ordered to `apply` and are not confirmed get the order to roll
-// back, unless the person's order is to leave them as they are. All other nodes stay as they are.
-// When all nodes have answered, or rollback_ms have passed, the rollout is `aborted`. A pause that
-// a person orders begins between batches. `prepare` and `apply` are ordered only if the maintenance
-// windows of all nodes of the batch are open, and stay open until the nodes would go back by
-// themselves.
+// The failure of a node is recorded immediately. The rollout becomes `aborting` when too many nodes
+// have failed (see why_too_many()), if the judge or a gate says that the version is worse, or by a
+// person's order. Then the nodes that were ordered to `apply` and are not confirmed get the order
+// to roll back, unless the person's order is to leave them as they are. All other nodes stay as
+// they are. When all nodes have answered, or rollback_ms have passed, the rollout is `aborted`. A
+// pause that a person orders begins between batches. `prepare` and `apply` are ordered only if the
+// maintenance windows of all nodes of the batch are open, and stay open until the nodes would go
+// back by themselves.
 //
 // A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
 // still abort it, and so may a person. Ten times in a bake, the rollout's record is updated with
@@ -42,8 +43,9 @@
 // tenth of the bake. An order to pause a baking rollout is refused, since nothing is left to begin.
 // While the verdict of a gate is not known, the bake does not end.
 //
-// An undo orders the same steps, without a soak, for each node that was ordered to `apply` and
-// still runs the new version. It goes batch by batch, from the last batch that has begun to the
+// An undo brings the old version back to each node that was ordered to `apply` and still runs the
+// new version. It orders the same steps (`prepare`, `apply` and `confirm`), this time for the old
+// version, and without a soak. It goes batch by batch, from the last batch that has begun to the
 // first one, or undoes all batches at the same time. An undo waits neither for windows nor until
 // the record `stop` is gone, since the new version may do harm until it is undone. If a node cannot
 // go back, it is recorded as `kept`, and the undo continues. When the first batch has gone back,

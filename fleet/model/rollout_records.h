@@ -101,9 +101,10 @@ constexpr bool is_over(RolloutState state) {
          state == RolloutState::undone;
 }
 
-// The phase of the batch under way, for people. The driver decides from the records of the nodes,
-// and looks only at two phases. In `confirming`, it no longer waits for the judge and the gates. In
-// `pausing`, it waits for the time `pause` before the next batch begins.
+// The phase of the batch under way. It is mainly for people, since the driver decides from the
+// records of the nodes. Only two phases matter to the driver. In `confirming`, it no longer waits
+// for the judge and the gates. In `pausing`, it waits for the time `pause` before the next batch
+// begins.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
   return std::to_array<std::string_view>(
@@ -290,7 +291,8 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true if the node's last order belongs to an undo
-  // the value of Rollout::again when the node last began anew for lack of a verdict; 0: never
+  // The value of Rollout::again, which counts how often the batch has gone back for lack of a
+  // verdict, when the node last began anew; 0: never.
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
 

@@ -11,10 +11,10 @@
 namespace fleet {
 namespace {
 
-// A rollout without --max-failed, whose batches have sizes as in --batches (the default), is
-// aborted as soon as two conditions hold. At least `failures_min` nodes have failed, and of the
-// nodes that have begun, at least one in `begun_for_a_failure` has failed. Fewer failures may be
-// accidents.
+// These limits are for a rollout without --max-failed, unless its batches are sized by --batch or
+// --canary. Such a rollout is aborted as soon as two conditions hold. At least `failures_min` nodes
+// have failed, and of the nodes that have begun, at least one in `begun_for_a_failure` has failed.
+// Fewer failures may be accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -95,8 +95,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // With max_failed_unsaid, this number is only for older controllers, which do not have
-    // failures_to_abort(): they abort the rollout at this number of failures.
+    // If `max_failed_unsaid` is true, failures_to_abort() does not use `max_failed`. But older
+    // controllers, which do not have that function, abort the rollout at this number of failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;

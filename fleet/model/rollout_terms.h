@@ -13,11 +13,11 @@
 
 namespace fleet {
 
-// Without --confirm, a node waits for the command `confirm` for at least this time, and at least
-// three times the length of the soak. Then the node goes back by itself.
+// If --confirm is not given, a node waits for the command `confirm` at least this long, and at
+// least three times as long as its soak. Then the node goes back by itself.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
-// --confirm must be at least this much longer than the soak plus the time over which the nodes of a
-// batch begin (the spread).
+// --confirm must be longer than the soak and --spread together, by at least this time. If a gate or
+// --judge-timeout is given, the time in which the batch is judged is added, too.
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
@@ -35,8 +35,9 @@ inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 // --bake may be at most 30 days.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
-// --alpha must be larger than bake_alpha (judge_evidence.h), the part of --alpha that is kept for
-// the bake. If --alpha were more than one half, the judge could stop most good versions.
+// The largest --alpha, in millionths. If it were more than one half, the judge could stop most good
+// versions. --alpha must also be larger than bake_alpha (judge_evidence.h), the part of it that is
+// kept for the bake, the time after the last batch.
 inline constexpr std::int64_t alpha_max = 500'000;
 // A --tolerate below 1 would make the judge stop versions that are as good as the old version.
 inline constexpr std::int64_t tolerate_min = tolerate_default;
@@ -50,11 +51,12 @@ inline constexpr std::int64_t unsaid = -1;
 // code have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the terms that are open, for a rollout to `nodes` nodes. `seed` is used for a random
-// order if the terms have no seed. Terms that a person has chosen stay as they are.
+// Fills in the terms that nobody has chosen yet, for a rollout to `nodes` nodes. `seed` is used for
+// a random order if the terms have no seed. Terms that a person has chosen stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
-// Returns why these terms, which have no open members, are refused, or no value if they are good.
+// Returns why these terms are refused, or no value if they are good. All terms must have values:
+// see settle().
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
 // Returns why --alpha or --tolerate is refused, or no value if both are good.

@@ -20,9 +20,9 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether the node's last upgrade was begun by this rollout or, if the node is being
-// undone, by the undo. If a batch is done again, its commands have higher attempt numbers than
-// before, so that an upgrade from the earlier try does not count.
+// Returns whether this rollout has begun the node's last upgrade. If the node is being undone, only
+// an upgrade by the undo counts. If the batch is done again, an upgrade from an earlier try does
+// not count: commands of the new try have higher attempt numbers.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -45,7 +45,7 @@ Stand prepare_stand(const NodeSight& sight) {
 }
 
 // Returns the node's state according to the upgrade that this rollout began on the node. Returns
-// `pending` if the upgrade has not begun, or has neither soaked nor ended yet.
+// `pending` if this upgrade has not begun, or is under way and its soak is not over.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {

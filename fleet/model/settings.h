@@ -1,25 +1,31 @@
 // The settings of a cell: their names, the values that each may have, and their defaults. No other
 // file defines them. This file also turns the settings' values, as people write them, into plain
-// data.
+// data. In the table, the second column has the default or the possible values. The first word in a
+// list of words in small letters is the default. Words in capitals stand for values that have no
+// default.
 //
-//     event-age                30d                how long events are kept
-//     event-count              10000              how many events are kept at most
-//     keep                     90d                how long ended rollouts and plans are kept
-//     webhook                  URL, file:PATH     the address that gets successes, failures and
-//                                                 halts; a URL with a secret in it is better kept
-//                                                 in a file on each controller
-//     join                     token, ask         `token`: a machine with a new name may join with
-//                                                 a token; `ask`: a person approves each machine
-//     controllers              URL,URL            the controllers' addresses, for tokens
-//     unavailable.LABEL        2                  how many nodes with the same value of LABEL may
-//                                                 be down at a time: see budgets.h
-//     watch.COMPONENT.source   URL, github:OWNER/NAME
-//     watch.COMPONENT.channel  production, staging
-//     watch.COMPONENT.then     publish, desire, rollout
-//     watch.COMPONENT.every    10m
-//     watch.COMPONENT.target   *                  the target of the component's rollouts; batches,
-//                                                 batch, canary, soak, pause and max-failed can be
-//                                                 set in the same way
+//     event-age                30d                       how long events are kept
+//     event-count              10000                     how many events are kept at most
+//     keep                     90d                       how long ended rollouts and plans are kept
+//     webhook                  URL, file:PATH            the address that gets successes, failures
+//                                                        and halts; a URL with a secret in it is
+//                                                        better kept in a file on each controller
+//     join                     token, ask                `token`: a machine with a new name may
+//                                                        join with a token; `ask`: a person
+//                                                        approves each machine
+//     controllers              URL,URL                   the controllers' addresses, which
+//                                                        `fleetctl` writes into the tokens with
+//                                                        which machines join
+//     unavailable.LABEL        NUMBER                    how many nodes with the same value of
+//                                                        LABEL may be down at a time: see budgets.h
+//     watch.COMPONENT.source   URL, github:OWNER/NAME    the source of releases of COMPONENT
+//     watch.COMPONENT.channel  production, staging       `production`: no prereleases are taken
+//     watch.COMPONENT.then     publish, desire, rollout  how far a new release is taken: see
+//                                                        release_watcher.h
+//     watch.COMPONENT.every    10m                       the time between two queries to the source
+//     watch.COMPONENT.target   *                         the target of the component's rollouts;
+//                                                        batches, batch, canary, soak, pause and
+//                                                        max-failed can be set in the same way
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 // Returns the number of seconds until the next snapshot. Returns 0 if the latest snapshot has a
 // time in the future: a clock must have been wrong, so that time cannot be used.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
-// Returns the snapshots to erase: all snapshots among the files but the newest `kept` ones.
+// Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
                                                           std::size_t kept);
 

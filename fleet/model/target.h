@@ -7,9 +7,9 @@
 //     G@os:linux               a fact of the node, or a label if it has no such fact: KEY:GLOB
 //     not A, A and B, A or B   `not` binds most, `or` least; parentheses group
 //
-// A term ends at white space or at a parenthesis. A regular expression may contain parentheses: it
-// ends at white space, or at a closing parenthesis that it has not opened. A term that contains
-// such characters in other places must be quoted: E@"a b".
+// A term ends at white space or at a parenthesis. But a regular expression may contain parentheses:
+// it ends at white space, or at a `)` whose `(` is not a part of it. White space and any other
+// parentheses in a term must be quoted: E@"a b".
 #pragma once
 
 #include <cstddef>
@@ -70,8 +70,9 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Returns the nodes that the target selects: some of `nodes`, and unknown nodes that a list in the
-// target names. Returns a Refusal only if matching a regular expression takes too many steps.
+// Returns the nodes that the target selects: those of `nodes` that match, and matching nodes that
+// only a list (L@) in the target mentions. Returns a Refusal only if matching a regular expression
+// takes too many steps.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

@@ -242,8 +242,9 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // The changes of a zone's offset are more than two days apart. So the offset at this local time
-  // is either the offset a day earlier or the offset a day later.
+  // Any two changes of a zone's offset are more than two days apart. So the offset changes at most
+  // once from a day before this local time to a day after it. The offset at this local time is
+  // therefore the offset at one of these two ends.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

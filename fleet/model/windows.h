@@ -67,7 +67,8 @@ using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  // When the window opens. No value if the window opens only after a record has changed.
+  // When the window opens. No value if it is open, or if it stays closed until a record, the wall
+  // clock or tzdata has changed: see `why`.
   std::optional<Ms> until = {};
   std::string why = {};  // why the window is closed
 
@@ -126,8 +127,8 @@ class WindowView {
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // the windows, by the names of their groups
   std::map<std::string, Node> nodes_;
-  // The groups of nodes according to their identities. Such a group overrides the group that the
-  // node itself reports.
+  // For each node whose record `identity` gives it a group: that group. It overrides the group that
+  // the node itself reports.
   std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };

@@ -6,10 +6,13 @@
 // The desired version comes in the record node/ID/desired/COMPONENT. The driver of the cell's
 // desired versions writes that record when this node may begin. A person may also write it, to give
 // this node a different version than the rest of the cell. Each write of that record is called a
-// wish, even if it names the same version. Each wish is tried once: the wish's revision is in the
-// attempt's id, and the record node/ID/upgrade/COMPONENT says how the attempt ended. So if a wish
-// is read again, for example after a restart, it is not tried again. An attempt that the node
-// itself has cancelled does not count as a try.
+// wish, even if it names the same version. Each wish is tried until an attempt has succeeded or
+// failed, and is not tried again after that, even if it is read again, for example after a restart.
+// The wish's revision is in the attempt's id, and the record node/ID/upgrade/COMPONENT says how the
+// attempt ended. After an attempt that the node itself has cancelled, the wish may be tried again.
+//
+// A claim on the node is the record of a rollout or person that moves this component of the node
+// now. As long as the claim exists, no attempt begins.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
@@ -49,11 +52,11 @@ struct Wish {
 
 // ---- events
 
-// The first event: this instance of fleet-agent is active and will stay active. The upgrader has
-// started this instance at its own start or after a failed upgrade, or has committed the upgrade to
-// this instance. `failure` is the error of the last upgrade, if that upgrade has failed. If a
-// command began that upgrade, NodeCommander reports how the upgrade ended, and WishMachine reports
-// nothing.
+// The first event that a WishMachine gets: this instance of fleet-agent is active and will stay
+// active. The upgrader has started this instance at its own start or after a failed upgrade, or has
+// committed the upgrade to this instance. `failure` is the error of the last upgrade, if the last
+// upgrade has failed. If a command began the last upgrade, NodeCommander reports how it ended, and
+// WishMachine reports nothing.
 struct Settled {
   // How far the upgrader has come with the upgrade that the member `recorded` describes. `waits`:
   // the new version starts, or waits beside the old one for a confirmation. `goes`: the old version
@@ -76,8 +79,8 @@ struct WishSeen {
   bool claimed = false;  // a rollout, person or command moves this node, so the wish waits
   Revision at = 1;       // the revision of the store at which both were read
 };
-// The event that reports which version of the component runs now. A wish, a rollout or a person may
-// have started it.
+// The event that reports which version of the component runs now. The change to this version may
+// come from a wish (a desired version), a rollout or a person.
 struct RunsSeen {
   std::string version = {};
 };

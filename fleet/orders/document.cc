@@ -156,11 +156,10 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // `creation` returns transactions to be committed one after the other. Each transaction after
-    // the first has the condition that the record of the rollout or plan is unchanged since the
-    // previous transaction wrote it. Here all these transactions become a single one. Before it is
-    // committed, the store does not have this record, so the condition could never be met. It is
-    // dropped.
+    // `creation` returns transactions to be committed one after the other. So each transaction
+    // after the first has a condition: the record of the rollout or plan must be unchanged since
+    // the previous transaction wrote it. Here all these transactions become a single one, and the
+    // record does not exist before it. The condition could never be met, so drop it.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

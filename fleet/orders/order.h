@@ -12,7 +12,8 @@
 //                                                     {"order": "pause"}, "none" (resume it),
 //                                                     "abort" …
 //     plan/NAME                                       put begins it: the steps, and its nodes,
-//                                                     {"target": …}; erase recovers it
+//                                                     {"target": …}; erase removes the records of
+//                                                     its run, so that the next run begins anew
 #pragma once
 
 #include <memory>
@@ -63,7 +64,8 @@ struct OrderTaken {
   bool is_new = false;  // true if the record did not exist before the order
   // The transactions to write, one after the other. The caller adds the event to the last
   // transaction. If the store refuses a transaction, the caller reads the records again and decides
-  // anew. The list is empty if nothing has to change, or if `creation` writes everything.
+  // anew. The list is empty if nothing has to change, or if the object `creation`, which begins a
+  // rollout or plan, makes all transactions.
   std::vector<Transaction> parts = {};
   // If not null, this object makes the transactions that write the records of a new rollout or
   // plan. The caller writes `parts` first. The object makes one transaction after the other, each

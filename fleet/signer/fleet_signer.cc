@@ -176,7 +176,7 @@ void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision 
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the user of the store that has the machine's name.
+// Removes the machine's user from the store.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {

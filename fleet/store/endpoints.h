@@ -22,16 +22,16 @@ class Endpoints {
   // time if connections are lost soon after each other. But the limit is never above
   // `longest_pause` or, for programs that run on many machines, `longest_pause_of_many`.
   static constexpr Milliseconds first_pause{2'000};
-  // The largest limit of the random time before the next connection is opened. Programs that run on
-  // many machines (`is_one_of_many`) have the longer limit `longest_pause_of_many`: if the machines
-  // of the store's three members are slow, they need some minutes for the TLS handshakes of 10,000
+  // The longest random time before the next connection is opened. Programs that run on many
+  // machines (`is_one_of_many`) have the longer limit `longest_pause_of_many`: if the machines of
+  // the store's three members are slow, they need some minutes for the TLS handshakes of 10,000
   // nodes.
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
-  // The time limits double with each connection that the client has left: see stretched(). Each
-  // time a connection has worked for `long_life`, and its member could serve requests, one of these
-  // doublings is undone. If all doublings were undone at once, clients would soon leave members
-  // that are still slow.
+  // The client's time limits double with each change to a new connection: see stretched(). Each
+  // time a connection has worked for `long_life`, and its member could serve requests, one doubling
+  // is undone. If all doublings were undone at once, clients would soon give up members that are
+  // still slow.
   static constexpr Milliseconds long_life{60'000};
   // The first time limit for connecting to a member. It is short, since another member may answer
   // sooner. Later limits are longer: see stretched().
@@ -60,10 +60,10 @@ class Endpoints {
   // Returns whether this client has received anything over its current connection.
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
-  // stretched() returns the time limit that a client uses instead of `limit`. It doubles with each
-  // connection that the client has left, up to `longest_wait`, since each new connection costs a
-  // member a TLS handshake, and the client then reads all its records again. If clients kept
-  // leaving members that are only slow, the members would stay overloaded for ever.
+  // stretched() returns the time limit that a client uses instead of `limit`. This time limit
+  // doubles with each change to a new connection, up to `longest_wait`. Each new connection costs a
+  // member a TLS handshake, and the client then reads all its records again. So if clients kept
+  // giving up members that are only slow, the members would stay overloaded for ever.
   static constexpr Milliseconds longest_wait{60'000};
   [[nodiscard]] Milliseconds stretched(Milliseconds limit) const;
 
@@ -90,7 +90,8 @@ class Endpoints {
   std::vector<std::string> urls_;
   std::size_t at_ = 0;
   std::mt19937_64 chance_;
-  // Computes the pause after the loss of a connection that has worked, or after a slow member.
+  // Computes the pause before the next connection, if a connection that has worked was lost, or if
+  // a member was too slow to finish the TLS handshake in time.
   Backoff losses_;
   Backoff rounds_;  // computes the pause after all members have failed
   Endpoint present_;
@@ -99,8 +100,8 @@ class Endpoints {
   // The number of connections that could not be opened since the client last received anything.
   // Connections to slow members do not count.
   std::size_t tries_in_vain_ = 0;
-  // How many times the time limits are doubled: plus 1 for each connection that was left, and minus
-  // 1 for each `long_life` during which a connection has worked.
+  // How many times the time limits are doubled: plus 1 for each change to a new connection, and
+  // minus 1 for each `long_life` during which a connection has worked.
   int doublings_ = 0;
   int doublings_min_ = 0;  // doublings_ is never less than this
   bool cannot_help_ = false;

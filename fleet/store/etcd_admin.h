@@ -30,7 +30,7 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks the member of the store to which `line` is connected now for its own state.
+  // Asks for the state of one member of the store: the one to which `line` is connected now.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Asks for the list of all members of the store.
   void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);

@@ -10,8 +10,8 @@ using Milliseconds = Timers::Milliseconds;
 
 // The longest pause before a request is sent again to a member that could not serve it.
 // Endpoints::stretched() makes this limit larger for programs that run on many machines, and after
-// the client has left connections. Otherwise the repeated requests of all clients would keep
-// members without a leader so busy that they could not elect a leader.
+// the client has changed to new connections. Otherwise the repeated requests of all clients would
+// keep members without a leader so busy that they could not elect a leader.
 constexpr Milliseconds pause_max{1'000};
 // This class ends a call itself, this long after the call's time limit. Usually libcurl has ended
 // the call by then, with a better error message. But libcurl does not end a call that waits for a

@@ -38,11 +38,12 @@ class EtcdLine {
     // Called when the client has a new connection, but this rider (a call or a watch) still uses an
     // earlier one. May destroy this rider, and other riders.
     virtual void leave() = 0;
-    // Sends the member a heartbeat request. Returns false if this rider cannot send one.
+    // Sends the member a heartbeat request. Returns false if this rider (a call or a watch) cannot
+    // send one.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
-    // Returns the number of the connection that this rider used last, or 0 if the rider has not
-    // used any.
+    // Returns the number of the connection that this rider (a call or a watch) used last, or 0 if
+    // it has not used any.
     [[nodiscard]] std::uint64_t connection() const { return connection_; }
 
     // Begins a call over the current connection.

@@ -40,9 +40,9 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
 }
 
 // Opens the stream. The watch begins one revision before the wanted revision, because of a bug in
-// etcd 3.4: if the store has removed old revisions up to exactly the revision at which a watch
-// begins, that watch misses erasures without any error. For the revision before, etcd does report
-// that the revision was removed.
+// etcd 3.4. Assume that the store has removed all revisions up to exactly the wanted one. A watch
+// from the wanted revision would then miss erasures, without any error. For a watch from the
+// revision before, etcd does report that this revision was removed.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;

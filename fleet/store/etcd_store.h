@@ -25,8 +25,8 @@ class EtcdStore : public Store {
     // not all begin with the same member.
     std::uint64_t seed = 0;
     // True for programs that run on many machines, such as fleet-agent. Such a program waits longer
-    // before it leaves a member, so that the programs of all machines do not reconnect at the same
-    // moment.
+    // before it gives up a member, and may wait longer, for a random time, before it connects to
+    // the next one. So the programs of all machines do not reconnect at the same moment.
     bool is_one_of_many = false;
   };
 

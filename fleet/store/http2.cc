@@ -13,7 +13,7 @@
 namespace fleet {
 namespace {
 
-// In this many turns of the event loop after each new call, libcurl is asked to send data.
+// After each new call, libcurl is asked in this many turns of the event loop to send data.
 // Otherwise libcurl would not send the body of a new call on a connection that is already in use.
 constexpr int pushes_of_a_call = 3;
 
@@ -148,8 +148,8 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // If this call was on an old connection, let push() close that connection soon, unless other
-  // calls still use it.
+  // If this call was on an old connection, close that connection soon, unless other calls still use
+  // it: after push(), the event loop closes all old connections that no call uses.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 
@@ -209,8 +209,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl check certificates with the time that `judge_` returns. libcurl calls the function
-// `prepare` only if this call opens a new connection.
+// Makes libcurl check certificates with the time that `judge_` returns. libcurl checks them, and
+// before that calls the function `prepare`, only if it opens a new connection for this HTTP call.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);

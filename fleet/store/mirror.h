@@ -24,10 +24,10 @@ class Following {
   struct Observer {
     // Called with all records: once at the start, and again after each end of a watch.
     std::function<void(Reading)> read;
-    // Called with each change after the last reading.
+    // Called with each change of the records after the most recent call of `read`.
     std::function<void(const Changes&)> changed;
-    // Called when changes are no longer reported. After that, `changed` is called again only when
-    // `read` has been called.
+    // Called when the watch is lost or a reading fails, so that changes are not reported. After
+    // that, `changed` is not called before `read` has been called.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
     // Returns whether changes of this key are reported. This is needed if `keys` covers more keys
     // than the caller wants.
