@@ -19,9 +19,10 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# `stamp_agent` is linked statically, because loading shared libraries would take most of the
-# agent's start under every measured program. `ordinary_agent` is used to measure gaps. It is linked
-# like an ordinary program, because the exit of an ordinary process takes most of the gap.
+# `stamp_agent` is linked statically: otherwise, under every measured program, the agent's start
+# would mostly consist of loading shared libraries. `ordinary_agent` is used to measure gaps, the
+# times without a working agent. It is linked like an ordinary program, because the exit of an
+# ordinary process takes most of the time of a gap.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)

@@ -67,7 +67,8 @@ using Milliseconds = double;
 // computes figures from these times.
 class StampFile {
  public:
-  // Creates a new stamp file at `path`. If that fails, exits with a failure.
+  // Creates the file for the agents' times at `path`. If that fails, or if `path` exists already,
+  // exits with a failure.
   explicit StampFile(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -117,9 +117,9 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// Measures replacements under all programs at the same time, each with its own agents. The programs
-// start a little after one another, and sleep nearly all of the time, so they do not disturb each
-// other.
+// Measures replacements under all programs in `all` at the same time. Each program has its own
+// agents. The programs start a little after one another, and sleep nearly all of the time, so they
+// do not disturb each other's measurements.
 void measure_replacements(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();

@@ -33,7 +33,8 @@ struct HandOvers {
 struct Gap {
   int start_ms = 0;
   int handovers = 0;
-  // True if the upgrader has the options of a service file, and writes status.json.
+  // True if the upgrader is started with --relink, --lock, --control and --previous, as our service
+  // files start it. It then writes status.json, too.
   bool as_service = false;
 };
 [[nodiscard]] HandOvers gaps_in_pairs(const Place& place, const Gap& gap, int pairs);
@@ -42,8 +43,8 @@ struct Gap {
 // agent begins to work, while the machine does nothing else.
 [[nodiscard]] std::string measure_hand_over(const Place& place);
 
-// Measures how long no agent works during a replacement, for several start times of the new
-// version.
+// Measures how long no agent works during a replacement, for new versions that take different times
+// to start.
 [[nodiscard]] std::string measure_replacement(const Place& place);
 
 // Measures how long no agent works if a version fails on its trial.

@@ -1,4 +1,5 @@
-// Measures the memory of a program with one agent at rest, as the kernel counts it.
+// Measures the memory of the upgrader, and of the programs with which it is compared, while they
+// are at rest with their agents. The kernel counts this memory, without that of the agents.
 #include <fstream>
 #include <set>
 #include <sstream>

@@ -6,9 +6,8 @@
 layer_tests += tests/delivery/places/calls
 
 # make check-dist, make check-deb: test the results of `make dist` and `make deb`. make
-# check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice, in copies of
-# the tree with different paths, and compares the results. Nothing is reused, so this takes as long
-# as making six such packages from scratch.
+# check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice from scratch,
+# in copies of the tree with different paths, and compares the results.
 
 .PHONY: check-dist check-deb check-reproducible
 check-dist: dist

@@ -9,9 +9,9 @@ rows:
 	@tests/judging/rows/run
 
 # make mutate: makes small changes of the sources, called mutants, and checks whether the tests
-# notice each change. LONG=1 tries all mutants; tests/judging/mutation/mutate has more settings. The
-# mutants are compiled into a copy of the project below `$(BUILD)/mutation`, which the project's own
-# rules build.
+# notice each change. LONG=1 tries all mutants; tests/judging/mutation/mutate has more settings. All
+# mutants are compiled into one copy of the project, which lies below `$(BUILD)/mutation`. The
+# project's own Makefile builds this copy.
 
 mutation_packages = $(check_packages) python3 python3-clang-14
 

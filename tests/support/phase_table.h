@@ -16,9 +16,10 @@ using PhaseStep = std::pair<std::string, std::string>;
 // the next phases. Returns one pair, the phase and a next phase, for each of these names.
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// Compares the table with the steps that were taken. Returns the differences as texts: the steps
-// that are only in the table, and those that are only in `taken`. `taken` must not include the
-// steps of a shutdown, which the sentence below the table describes.
+// Compares `table`, the steps that supervisor.h lists, with `taken`, the steps of a supervisor.
+// Returns the differences as texts: the steps that are only in `table`, and those that are only in
+// `taken`. `taken` must not include the steps of a shutdown, which supervisor.h describes in a
+// sentence below its table.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);
 

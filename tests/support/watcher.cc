@@ -161,8 +161,9 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // The order ProveRelink syncs a program to disk, and must come before the link names this
-    // program. Only a fallback at a boot does not need it: its program was synced when it was
+    // The order ProveRelink syncs a program to disk, and must come before the order Relink, which
+    // makes the link name this program. Only the Relink of a fallback at a boot, which leaves the
+    // link of --previous alone, needs no ProveRelink: the fallback's program was synced when it was
     // committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");

@@ -41,8 +41,8 @@ class Operation:
 class Node:
     def __init__(self, kind, content, mode=0o755):
         self.kind = kind  # the kind of node: "directory", "file" or "link"
-        # The content of this node. For a directory, it maps each name to the number of a node. For
-        # a file, it is the file's bytes. For a link, it is the link's target.
+        # The content of a directory maps each name in it to the number of a node. The content of a
+        # file is its bytes. The content of a link is its target.
         self.content = content
         self.mode = mode
 

@@ -188,9 +188,12 @@ class WayBackStory(LinkStory):
     """The story of a commit with --previous. First the link of --previous must name the old
     version, and then AGENT's link the new one."""
 
-    # For each story: the path of AGENT's link and its target; the path of the link of --previous
-    # and its target, or None if there is no such link; the target of AGENT's link at the end; and
-    # how the first upgrader dies before the end, or None if it does not die.
+    # For each story:
+    # * the path of AGENT's link, and its target at the beginning
+    # * the path of the link of --previous, and its target at the beginning; the target is None if
+    #   there is no such link yet
+    # * the target of AGENT's link at the end
+    # * "death" if the first upgrader is killed before it commits, otherwise None
     PLACES = {
         "first": ("bin/agent", "/releases/agent-v1", "ways/previous", None,
                   "releases/agent-v2", None),
@@ -207,10 +210,10 @@ class WayBackStory(LinkStory):
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The same story as `killed`, but without --attempts. The file of --attempts is in the
-        # directory of the link of --previous, so with --attempts, the first starts of an agent sync
-        # this directory, too. Without --attempts, only the commit syncs it, so the story shows
-        # whether the commit really does.
+        # The same story as `killed`, but without --attempts. The file of --attempts and the link of
+        # --previous are in one directory. With --attempts, the first starts of an agent sync this
+        # directory, too. Without --attempts, only the commit can sync it, so the story shows
+        # whether the commit does so.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # The story of a boot: the version that AGENT's link names fails at once, so the version
@@ -333,7 +336,8 @@ class PositionStory:
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
         # Pairs of a moment and a directory. The directory has a copy of the log files, made at that
-        # moment, with which states up to that moment are judged.
+        # moment. States of the disk up to that moment, but after the moment of the previous pair,
+        # are judged with this copy.
         self.sessions = []
         self.notes = []
         self.copies = 0

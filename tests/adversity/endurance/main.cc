@@ -49,9 +49,9 @@ std::size_t digits_at(std::string_view line) {
 
 bool matches(std::string_view line, std::string_view shape);
 
-// Returns whether a log line matches a shape that begins with `@`: the line must begin with
-// `generation N` or `generation N (version V)`, and what follows must match `rest`, the rest of the
-// shape.
+// Returns whether a log line matches a shape (a pattern of log lines) that begins with `@`. The
+// line must begin with `generation N` or `generation N (version V)`, and the rest of the line must
+// match `rest`, the rest of the shape.
 bool matches_agent(std::string_view line, std::string_view rest) {
   constexpr std::string_view generation = "generation ";
   if (!line.starts_with(generation)) return false;

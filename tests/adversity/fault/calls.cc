@@ -143,8 +143,9 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is a program that is started instead of the agent. It is recognized by the path
-  // under which its descriptor was opened, since another file may have that path now.
+  // The adapter is a program that is started instead of the agent. It is recognized by the path of
+  // its descriptor in /proc. If another file has that path by now, ` (deleted)` follows the path
+  // there.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -185,7 +186,8 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads only up to the end of a memory page at a time, since the next page may not be mapped.
+  // Each read from the memory of the process ends at the end of a page at the latest, since the
+  // next page may not be mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();

@@ -50,19 +50,23 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The same agent was active when the fault struck and at the end. If an upgrade was committed
-    // meanwhile, this agent was the new version, which was on trial when the fault struck: the
-    // outcome is `moved`.
+    // The agent that was active when the fault struck is active at the end, too. If an upgrade was
+    // committed and none has failed, this agent is the new version: it was on trial when the fault
+    // struck, and was committed after that. The outcome is then `moved`.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// Returns whether the outcome is the one that the table expects. For example, the entry
-// `kept(commit)` in the table expects a failure at the stage `commit` with the injected error,
-// `kept[commit]` expects a failure at this stage with any error or none, and `kept` expects any
-// failure. The entry `boot:kept` is for the play `boot` alone.
+// Returns whether the outcome is one that an entry of the table expects. For example, these entries
+// expect that an upgrade fails and that the same agent stays active:
+// * `kept(commit)`: the upgrade fails at the stage `commit`, and the failure names the injected
+//   error.
+// * `kept[commit]`: the upgrade fails at this stage, and the failure names any error or none.
+// * `kept`: the upgrade fails at any stage, or at none that is known, and the failure names any
+//   error or none.
+// * `boot:kept`: like `kept`, but only in the play `boot`.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;
@@ -145,7 +149,7 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
       // The tracer injects ECHILD only into a wait4() that has reaped a child. In any other
-      // wait4(), ECHILD would be false: the upgrader would believe that a living child is gone.
+      // wait4(), ECHILD would be a lie: the upgrader would believe that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }

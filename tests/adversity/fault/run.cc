@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // The test kills this process only as long as the upgrader is its parent. Once the process has
-  // been reaped, its pid may belong to an unrelated process.
+  // The test kills the spared process only as long as the upgrader is its parent. Once the spared
+  // process has been reaped, its pid may belong to an unrelated process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
     // the agent now.
@@ -251,7 +251,8 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    // The upgrader has not noticed the agent's message yet, so the test checks again later.
+    // Counts only the checks at which the agent has written its message, but the upgrader still
+    // sleeps.
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }
@@ -361,8 +362,8 @@ void Run::idle() {
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
-// Requests one more upgrade, to see whether the upgrader still works. If the play has a working
-// control directory, an operator makes this request; otherwise the active agent makes it.
+// Requests one more upgrade, to see whether the upgrader still works. If the upgrader has a control
+// directory that works, an operator makes this request; otherwise the active agent makes it.
 void Run::probe() {
   constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
   probing_ = true;
@@ -395,7 +396,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // Says nothing about an agent that ended before it had read a message.
+    // Leaves out an agent that ended before it had read a message.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

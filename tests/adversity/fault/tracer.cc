@@ -63,9 +63,9 @@ bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns which of two resources a system call needs: memory or descriptors. A fault that lasts is
-// a shortage of this resource, so all later calls that need the resource must fail, too. If the
-// call needs neither, returns its own name, and only later calls of this name must fail.
+// Returns the resource that a system call needs: "memory" or "descriptors". If the call needs
+// neither, returns the call's own name. A fault with `+` is a shortage of this resource: all later
+// calls for which this function returns the same must fail, too.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -87,8 +87,9 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// Only a wait for the end of a trial can be longer than this number of milliseconds. The tracer
-// does not shorten such a wait, but counts it as a wait without limit.
+// Only a wait for the end of a trial can be longer than this number of milliseconds: some plays use
+// --trial=1h. Such a trial must not end by its time, so the tracer does not shorten the wait, but
+// counts it as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not

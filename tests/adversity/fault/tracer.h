@@ -5,14 +5,14 @@
 // `strace -e inject` would not be enough. The tracer must detach from a child at its exec. It must
 // keep the upgrader stopped while an agent dies, so that each run makes the same calls in the same
 // order, and the k-th call is the same call in every run. The tracer must report the phase in which
-// the fault struck. And the tracer must take only a few milliseconds.
+// the fault struck. And the tracer must take only a few milliseconds of each run.
 //
 // To make a call fail, the tracer replaces the call's number, at the entry, by a number that no
 // call has. At the return the tracer checks that the kernel has answered ENOSYS, and replaces
-// ENOSYS by the wanted error: the fault has fired. Some calls have an effect although they fail:
-// `close`, and `wait4` for a reaped child. These calls are carried out, and the tracer then
-// replaces their result. A kill has fired when the kernel reports that SIGKILL ended the process at
-// the entry of the call.
+// ENOSYS by the wanted error. Only then has the fault fired. Some calls have an effect although
+// they fail: `close`, and `wait4` for a reaped child. These calls are carried out, and the tracer
+// then replaces their result. A kill has fired when the kernel reports that SIGKILL ended the
+// process at the entry of the call.
 //
 // The calls of the dynamic loader and of the libraries' constructors are not counted: counting
 // begins at the first call of main(), which is fcntl(0, F_GETFD).
@@ -48,10 +48,12 @@ struct Fault {
   // The caller: "upgrader", or "child1" for the child of the first fork, and so on.
   std::string who;
   std::string call;
-  // The fault: the name of an error such as EIO with which the k-th call fails, or KILL, which
-  // kills the caller there. With `+` at the end, all later calls of this name fail, too. If the
-  // call needs memory or descriptors, all later calls that need the same resource fail. With `*` at
-  // the end, the next call of this name, which repeats the failed call, fails, too.
+  // The fault, in one of these forms:
+  // * EIO, for example: the k-th call fails with this error.
+  // * KILL: the caller is killed at the entry of the k-th call.
+  // * EIO+: all later calls of this name fail, too, until stop_faults() is called. If the call
+  //   needs memory or descriptors, all later calls that need the same resource fail.
+  // * EIO*: the caller's next call of this name, which repeats the failed call, fails, too.
   std::string what;
   int k = 1;
 
@@ -77,7 +79,7 @@ struct Call {
 // A simulated clock for a traced process. It makes the run of the process independent of the
 // machine's speed, so that every run makes the same calls. The process does not wait in real time
 // for its own deadlines, such as the tenth of a second between two writes of status.json, or the
-// second in which init gets at most ten messages.
+// end of a second in which init has got ten messages.
 //
 // At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
 // process asks the kernel for the time, and the tracer replaces the answer. The clock stands still,
@@ -92,8 +94,10 @@ class SwiftTime {
 
   // Returns whether the system call asks for the time.
   [[nodiscard]] static bool is_question(const RawCall& call);
-  // Puts the simulated time into one system call, together with leave(). The tracer must call
-  // enter() at the entry of every system call, and leave() at the return of that call.
+  // Moves the simulated clock if the system call is a wait, and changes the wait's time limit if it
+  // has one. leave() restores this limit; if the call asks for the monotonic time, leave() replaces
+  // the answer by the simulated time. The tracer must call enter() at the entry of every system
+  // call, and leave() at the return of that call.
   void enter(const RawCall& call);
   // Ends the wait that has just begun if it would last at most `most_ms` milliseconds, and returns
   // true. Otherwise returns false.
@@ -143,7 +147,8 @@ class Tracer {
   // wait for a deadline.
   bool break_off_wait();
 
-  // Makes the upgrader stay stopped after its next stop, until release() is called.
+  // Makes the upgrader stay stopped when its next system call begins or ends, until release() is
+  // called.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
   void release();

@@ -33,7 +33,7 @@ $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^
 
-# replay_test runs the same fuzz targets on the stored inputs, built by the usual compiler.
+# replay_test, which the usual compiler builds, runs the same fuzz targets on the stored inputs.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o $(BUILD)/objects/units/tests/adversity/fuzz/%.o: \
   CXXFLAGS += -O1

@@ -40,7 +40,7 @@ struct SecondOpinion {
 // without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// Each of these functions returns a value as text, in the form that values have in Members.
+// Each of these functions returns a member's value as the text that `Members` (above) has for it.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

@@ -38,7 +38,8 @@ std::size_t interesting_length(unsigned char code) {
       2,  3,  5,  7,  11, 15,  16,  17,  18,  19,  20,  31,  32,  33,    34,    40,
       50, 63, 64, 65, 66, 127, 128, 129, 199, 200, 201, 255, 256, 1'023, 1'024, 1'025,
   };
-  // Only 16 of the 256 codes stand for long lengths, since tests with long lines are slow.
+  // Only 16 of the 256 values of `code` stand for long lengths, since tests with long lines are
+  // slow.
   static constexpr std::size_t long_lengths[] = {
       4'094,  4'095,  4'096,  10'833, 10'834, 32'499, 32'500, 32'767,
       32'768, 32'769, 64'999, 65'000, 65'001, 65'534, 65'535, 65'536,

@@ -156,8 +156,8 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Injects the bug that PLANTED_FAULT names, if it is one of these two. A sanitizer must find the
-// overflow, and libFuzzer's time limit must find the endless loop.
+// Injects a bug if PLANTED_FAULT is `overflow` or `hang`. A sanitizer must find the overflow, and
+// libFuzzer's time limit must find the endless loop of `hang`.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

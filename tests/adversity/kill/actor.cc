@@ -143,8 +143,8 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send: some are no messages, and `ready` must not come before
-// `hello`. The caller sends a correct `hello` after them.
+// Sends lines that no agent should send: some are no messages, some are a `ready` that comes before
+// `hello`, and some have an unknown type. The caller sends a correct `hello` after them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -190,8 +190,9 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Acts out the agent's part, `part_`, when the agent has just started and is held (must not work
-// yet). Most of the parts that have an effect here make a new version fail.
+// Does what `part_` says that the agent does when it has just started and is held (must not work
+// yet). Some values of `part_` make a new version fail here. With all others, the agent says
+// `ready`.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);

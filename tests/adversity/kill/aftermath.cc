@@ -12,8 +12,8 @@ namespace {
 
 using integration::state_of;
 
-// In a story, an agent (actor.cc) may have to exit, because its part says so. Its exit status is
-// then at most this number.
+// If an agent (actor.cc) exits because its story says so, its exit status is at most this number. A
+// higher status means that the agent itself has gone wrong.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -89,8 +89,8 @@ bool Aftermath::rests() {
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // If the signal has ended the upgrader, init has started a new one, and none of the old
-    // upgrader's processes may be left.
+    // If the signal has ended the upgrader, init starts a new one. The system is at rest only when
+    // none of the old upgrader's processes is left.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -139,9 +139,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Makes a candidate that behaves as "dies-beside" (actor.cc) fail. Such a candidate is on trial,
-// and fails by itself only when a standby (a fallback that is started with the trial) runs. If the
-// signal has killed the standby, the candidate would otherwise wait for ever.
+// Makes the candidate fail if it behaves as "dies-beside" (actor.cc) and the signal has killed the
+// standby, a fallback that is started with the trial. On its trial, such a candidate fails by
+// itself only when a standby runs, so it would otherwise wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -184,8 +184,9 @@ std::string Aftermath::judge_links() const {
   return previous.empty() || previous == "v1" ? "" : "the link of --previous names " + previous;
 }
 
-// Checks that the active agent answers. Then asks the kernel whether this agent holds the active
-// agent's lock, and whether the lock of --lock is held.
+// Checks that the active agent answers. Then asks the kernel about two locks: this agent must hold
+// the lock that every active agent takes, and, if the setting has --lock, the lock of --lock must
+// be held.
 std::string Aftermath::judge_service() {
   scene_.tell(*active_, "ping");
   if (!scene_.wait_until(tracer_, [this] { return !active_->pongs.empty(); })) {
@@ -206,8 +207,9 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // The new agent is the one that has read `committed`. It need not be the agent that was started
-    // last, which may be a standby.
+    // The new agent is the one of version v3 that has read `committed`. It need not be the agent
+    // that was started last: after it, a standby (a fallback that is started with the trial) may
+    // have been started.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }

@@ -254,8 +254,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if ONLY names a kill point that does not belong to this story and setting, so that
-// the story need not be played in this setting.
+// Returns true if ONLY begins with the full name of another setting, without wildcards, so that the
+// story need not be played in this setting.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)
@@ -265,8 +265,9 @@ bool Run::is_another(const Setting& setting) const {
   return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
-// Returns whether this kill point is tried. A short run tries all points of the story `good` with
-// the order `upgrader_first`, and every fifth one of all other points. A long run tries all points.
+// Returns whether this kill point is tried. If ONLY is set, the points that match it are tried.
+// Otherwise, a long run tries all points. A short run tries all points of the story `good` in which
+// the upgrader runs first, and every fifth of all other points.
 bool Run::is_wanted(const Point& point) {
   if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
   const bool good = std::string_view(point.setting.story->name) == "good";

@@ -29,7 +29,8 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  // Lets a process (0: the calling process) run again on all processors that it could use before.
+  // Allows a process (0: the calling process) to use all processors that this test could use before
+  // the constructor ran.
   void let_go(pid_t pid) const { sched_setaffinity(pid, sizeof before_, &before_); }
 
  private:
@@ -195,7 +196,7 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // System calls that have no name of their own count as kill points only if the upgrader gets
+      // A system call that has no meaning in the story is a kill point only if the upgrader gets
       // the signal. If an agent gets the signal, it makes no difference at which of these calls the
       // signal comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;

@@ -52,9 +52,9 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 // a name.
 bool parse(const std::string& name, Point& point);
 
-// A canary: an injected bug that a kill point must find. There are four kinds: a bad program
-// instead of the upgrader, an agent that does not exit when it must, a step that does not exist,
-// and a signal that is not sent.
+// A canary: a fault put in on purpose, which the test must find when it plays a kill point. There
+// are four kinds: a bad program runs instead of the upgrader, an agent does not exit when it must,
+// the kill point names a step that does not exist, or the signal is not sent.
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit

@@ -177,7 +177,7 @@ void Scene::become_init(int report) const {
   setenv("ACTOR_DIR", directory_.c_str(), 1);
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
-  // Sets time limits that no story reaches: each wait in a story ends by one of its events.
+  // Sets time limits that no story reaches: each wait in a story is ended by an event of the story.
   for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
   const bool boot = setting_.story->with == Story::With::boot;

@@ -150,12 +150,14 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
 }
 
 // Returns the allowed ends of the upgrade if the old agent is killed at the current step. By
-// agent-protocol(7), if the agent exits before it was sent `stop`, the upgrader exits, too, with
-// 128 + the signal's number. If the agent exits after it was sent `stop`, the stop is unclean, and
-// the old executable is started again. If the agent has already written `stopped`, its stop counts
-// as clean, whatever its exit status is. If the upgrader has read `cancel` from the agent before
-// the exit, the upgrader exits as if it had not sent `stop`. If `cancel` is written but not read
-// yet, this end and the start of the old executable are both allowed.
+// agent-protocol(7), these are the ends:
+// * If the agent has not been sent `stop`, the upgrader exits, too, with 128 + the signal's number.
+// * If the agent has been sent `stop`, and has written neither `stopped` nor `cancel`, its stop is
+//   unclean, and the old executable is started again.
+// * If the agent has written `stopped`, its stop counts as clean, whatever its exit status is.
+// * If the upgrader has read `cancel` from the agent, it exits as if it had not sent `stop`.
+// * If the agent has written `cancel`, and the upgrader has not read it yet, two ends are allowed:
+//   the upgrader exits, or the old executable is started again.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};
@@ -168,10 +170,12 @@ std::set<Allowed> Moment::after_end_of_old(int signal) const {
   return {{End::fallback}, with_it};
 }
 
-// Returns the allowed ends of the upgrade if the candidate is killed at the current step. If the
-// old agent has not been sent `stop` yet, it stays active. If it has been sent `stop`, it stops,
-// and its executable is started again; but if it sends `cancel`, it stays active. If the candidate
-// is on trial, a fallback is started. If the candidate is committed, the upgrader exits, too.
+// Returns the allowed ends of the upgrade if the candidate is killed at the current step:
+// * If the old agent has not been sent `stop` yet, it stays active.
+// * If the old agent has been sent `stop`, it stops, and its executable is started again. But if it
+//   answers `cancel`, it stays active.
+// * If the candidate is on trial, a fallback is started.
+// * If the candidate is committed, the upgrader exits, too, with 128 + the signal's number.
 std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (story_.end == End::kept) return {{End::kept}};

@@ -36,8 +36,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // the options --control, --previous and --attempts
-    // A boot, with the same options as `way_back`. AGENT's link names a version that fails at once,
-    // so the previous version is started instead. Nobody requests an upgrade.
+    // A boot, with --control, --previous and --attempts, too. AGENT's link names a version that
+    // fails at once, so the previous version is started instead. Nobody requests an upgrade.
     boot,
     standby,  // the option --fallback=warm
   };
@@ -50,8 +50,8 @@ struct Story {
 // Returns all stories. Each story says which upgrade is made, and how that upgrade must end.
 const std::vector<Story>& stories();
 
-// The variant in which a story runs: with or without --lock, and with either the agents or the
-// upgrader running first when both could run.
+// The variant in which a story runs. `lock` says whether it runs with --lock. `order` says whether
+// the agents or the upgrader run first when both could run.
 struct Setting {
   const Story* story;
   bool lock;
@@ -76,18 +76,18 @@ struct Allowed {
 // written and read so far. A Moment also knows how the upgrade may end if a process is killed at
 // this step.
 //
-// At some steps two ends are allowed. For example, an agent has written a message, but no step
+// At some steps two ends are allowed. For example, when an agent has written a message, no step
 // shows yet whether the upgrader will handle this message or the end of the killed process first.
-// Also, if the agents run before the upgrader, the candidate may send `ready` before the upgrader
-// checks for exited processes.
+// Also, if the agents run first when both they and the upgrader could run, the candidate may send
+// `ready` before the upgrader checks for exited processes.
 class Moment {
  public:
   explicit Moment(const Setting& setting);
 
   void pass(const Step& step);
 
-  // Returns whether the upgrade has begun. It begins when the active agent is about to request it,
-  // and in a story at boot from the start.
+  // Returns whether the upgrade has begun. It begins when the active agent is about to request it.
+  // In a story at boot, it has begun from the start.
   [[nodiscard]] bool begun() const { return begun_; }
 
   // Returns the ends that the upgrade may have if this signal ends the process of this generation

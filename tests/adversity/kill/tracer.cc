@@ -139,8 +139,8 @@ Stop Tracer::stop_of(Tracee& tracee) {
 // Stops all other running processes while the process `exiting` exits. Returns true if any process
 // was stopped. Another process may learn of the exit in two ways: from the end of a pipe, and from
 // the death of its child. If the other process ran meanwhile, the machine's speed would decide
-// whether it learns of both together. A process that waits for its child's exec is not stopped,
-// since it sleeps until the exit is over anyway.
+// whether it learns of both together. A process that waits for the exec of its own child is not
+// stopped: it sleeps anyway, in a call like vfork().
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -240,8 +240,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // A process that executes a program other than an agent is the upgrader itself, which a wrapper
-    // has started.
+    // A child that executes a program other than an agent is the upgrader itself. Its parent, which
+    // counted as the upgrader so far, is a wrapper.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;
@@ -298,7 +298,8 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // SIGSTOP stops the process when the tracer has detached. That takes a moment.
+    // After the detach, the SIGSTOP that was sent above keeps the process stopped. It takes a
+    // moment until /proc shows this.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);

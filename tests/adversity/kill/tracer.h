@@ -47,8 +47,8 @@ struct Stop {
 
 class Tracer {
  public:
-  // Makes a tracer. The path of every agent begins with `agent`. A child that executes any other
-  // program is a wrapper of the upgrader.
+  // Makes a tracer. The path of every agent's executable begins with `agent`. A child that executes
+  // any other program is the upgrader, and its parent is a wrapper.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -71,8 +71,8 @@ class Tracer {
   // is stopped.
   bool freeze(Tracee& victim);
 
-  // Runs only the processes that come first by `Order` (either the agents, or the upgrader), until
-  // each of them waits. So these processes see all events so far before the other processes do.
+  // Runs only the processes that come first by `Order`: either the agents, or the upgrader. Returns
+  // when each of them waits. So they have handled all events so far before the other processes run.
   void run_first_ones();
 
   // Detaches from all processes. Detaches immediately from processes that are stopped. From a

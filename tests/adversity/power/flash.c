@@ -26,7 +26,7 @@ static unsigned long start, bytes, log_bytes;
 static unsigned long block_bytes = 65536;
 module_param(start, ulong, 0);  // the address of the memory of the flash and its log
 module_param(bytes, ulong, 0);  // the size of the flash, in bytes
-// the size in bytes of the log, which lies behind the flash in memory; with 0, nothing is logged
+// the size in bytes of the log, which follows the flash in memory; with 0, nothing is logged
 module_param(log_bytes, ulong, 0);
 module_param(block_bytes, ulong, 0);  // the size of an erase block, in bytes
 

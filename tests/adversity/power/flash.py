@@ -1,6 +1,7 @@
 # Tests file systems for flash on the simulated flash of flash.c. Each write to a flash is complete
-# before the next one begins, so a power cut tears only the last write or the last erase. The memory
-# of the virtual machine is a file on this host, from which the log is read.
+# before the next one begins, so a power cut tears only the last write or the last erase. The flash
+# and the log of its writes are in the memory of a virtual machine. This memory is a file on this
+# host, from which the test reads the log.
 import struct
 from pathlib import Path
 

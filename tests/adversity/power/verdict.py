@@ -6,10 +6,10 @@
 import re
 import statistics
 
-# The names that may be on the disk besides the releases. Two of these names (PREPARED) are
-# temporary: a power cut may come between the creation of a link and its rename. No other temporary
-# name of the upgrader may be left. Temporary links do not accumulate, since the next commit
-# replaces them; tests/adversity/crash tests that.
+# KNOWN and PREPARED have the names that may be on the disk besides the releases. The names in
+# PREPARED are temporary: a power cut may come between the creation of a link and its rename. No
+# other temporary name of the upgrader may be left. The next commit replaces a temporary link, so
+# such links do not accumulate: tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 # The names that may be in the directory of agent-releases beside the releases.

@@ -11,7 +11,8 @@ using namespace agent_protocol;
 namespace {
 
 // The exploration uses only these four time limits. `some_limit` is shorter than the five seconds
-// after which the log reports a missing `hello`.
+// after which the log reports a missing `hello`, so an agent's start with this limit ends before
+// that report.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -66,10 +67,10 @@ State usual(State state) {
   return state;
 }
 
-// Replaces the number in the id of every upgrade by 1. `text` has the facts that a watcher has
-// recorded. Texts that differ only in these numbers become equal. In the text, an id is "u" and
-// capital letters, or "sigusr2-" and digits. Directly after an id of the second kind stands one
-// more character, which is kept: a digit that says from when the agent may be killed, or `-` if
+// Replaces the number in the id of every upgrade by 1. Texts that differ only in these numbers
+// become equal. `text` has the facts that a watcher has recorded. In it, an id is "u" and capital
+// letters, or "sigusr2-" and digits. Keeps the character directly after an id with "sigusr2-",
+// because it is a fact of its own: a digit that says from when the agent may be killed, or `-` if
 // there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
@@ -222,8 +223,9 @@ State normalised(State state) {
     (*agent)->allowed = (*agent)->extended = Duration(0);
     // Of an agent that is not active yet, keeps only whether it has closed a pipe: which of its two
     // pipes this was makes a difference only in texts for people. Forgets closed pipes of an active
-    // agent, because they have no effect beside such texts. The same holds while an `activate`
-    // waits to be written: then the agent's input is open, and a closed output has no effect.
+    // agent, because they make a difference only in such texts. Also forgets closed pipes while an
+    // `activate` waits to be written, because the agent's input is then open, and a closed output
+    // has no effect.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

@@ -49,8 +49,8 @@ struct NamedDeadline {
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
 // policies. The first four are the combinations of two choices: with or without --relink, and with
 // or without time limits. The fifth has --relink, time limits, --mode=sequential and
-// --on-unclean-stop=continue. The last two options are defaults: they apply to requests that do not
-// set these terms themselves.
+// --on-unclean-stop=continue. The last two options are defaults: each applies only to requests that
+// do not set its term (mode or on-unclean-stop) themselves.
 inline constexpr int policies = 5;
 // The policy that has time limits, and no other option.
 inline constexpr int plain_policy = 1;
@@ -63,20 +63,21 @@ inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// Two policies with --previous and --attempts. The second of them has no time limits, so no agent
-// has a trial under this policy. The exploration uses both of them, the simulation neither.
+// Two more policies, both with --relink, --previous and --attempts. The first has time limits. The
+// second has none, so no agent has a trial under it. The exploration uses both policies, the
+// simulation neither.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Says which of three kinds of events are explored under a policy. Each kind has the same effect
-// under every policy, but multiplies the number of states. So each kind is usually explored under
-// one or two policies only. With WHOLE=1 in the environment, which `make explore` sets, `control`
+// Says which of the three kinds of events below are explored under a policy. Each kind has the same
+// effect under every policy, but multiplies the number of states. So each kind is usually explored
+// under one or two policies only. `make explore` sets WHOLE=1 in the environment. Then `control`
 // and `of_one_gone` are explored under every policy. `readiness` is then explored under the plain
 // policy and under the policies with --previous, because with --previous a fallback may be on
-// trial.
+// trial, with this feature or without it.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests
@@ -93,8 +94,8 @@ struct Breadth {
 // watchers of this supervisor have recorded. States that the exploration treats as the same have
 // the same hash. Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Returns the same hash as key_of(), but accepts a state and a watcher with any ids, texts and
-// times.
+// Returns key_of() for any state and watcher. First replaces their ids, texts, times and
+// generations by those that the exploration uses.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
 // Returns whether an upgrade with this id was requested by SIGUSR2.

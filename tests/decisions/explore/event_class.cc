@@ -21,9 +21,10 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
 
 // Returns the class of a `cancel`, which depends on the id in it. There are two kinds of ids: those
 // of upgrades by SIGUSR2, with the class `cancel_signal`, and all others, with the class `cancel`.
-// Two upgrades matter: the one under way, and the one for which the agent was sent `stop`. For an
-// id of neither upgrade, the class is `cancel_other` in two cases: one of these upgrades has an id
-// of the same kind, or the id is neither "u1" nor that of an upgrade by SIGUSR2.
+// Two upgrades matter: the one under way, and the one for which the agent was sent `stop`. An id of
+// neither upgrade has the class `cancel_other` if one of them has an id of the same kind. It also
+// has this class if it is neither "u1" nor the id of an upgrade by SIGUSR2. Every other id has the
+// class of its kind.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -99,8 +100,8 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// Returns whether a deadline has passed so long ago that the supervisor may postpone it. A
-// supervisor that finds a deadline so late assumes that its own process was frozen.
+// Returns whether a deadline lies so far in the past that the supervisor may move it to a later
+// time. A supervisor that handles a deadline so late assumes that its own process was frozen.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {

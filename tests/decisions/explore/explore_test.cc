@@ -304,9 +304,9 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // The violation's text is a scenario that shows the faulty supervisor's answers, with the wrong
-  // `kill`. play() plays the same events with the real supervisor. So the two texts are equal up to
-  // the wrong `kill`, and differ from there on.
+  // The violation is a scenario with the answers of the faulty supervisor, such as the wrong
+  // `kill`. `played.text` has the answers of the real supervisor to the same events. So the two
+  // texts are equal up to the wrong `kill`, and differ there.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

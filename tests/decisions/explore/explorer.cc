@@ -192,8 +192,9 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // If other programs are to follow the map of this exploration, leaves out operators' requests,
-    // because those programs have no control directory through which such requests could come.
+    // If this exploration fills a map (`map` is not null), leaves out operators' requests. The
+    // programs that follow the map have no control directory through which such requests could
+    // come.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;

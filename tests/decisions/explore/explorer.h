@@ -50,22 +50,24 @@ class Companion {
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
-  // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // other deadlines. If `put_off` is true, the deadline `due` has already been postponed to
-  // `due_at`, and the supervisor must not postpone it again.
+  // Moves all running deadlines in this object's record: the deadline that `due` names to the
+  // instant `due_at`, and all others to `later`. If `put_off` is true, the supervisor has already
+  // postponed the named deadline once, to `due_at`, and must not postpone it again.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
-  // Checks a step of the supervisor at instant 0. Must be called once for each step. If the step
-  // has broken rules, violations() then also has these rules, as text.
+  // Checks a step that the supervisor has made at instant 0, the instant of every step of an
+  // exploration. Must be called once for each step. If the step breaks a rule, adds a text about
+  // this to violations().
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
   // Replaces the numbers of the generations by smaller numbers in the same order: see ranks_of().
   // Also renumbers the programs: the program of the agent that is active before an upgrade becomes
   // 1, and the candidate's program becomes 2.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
-  // Returns the companion's whole record as text. Equal records have equal texts.
+  // Returns as text everything that this object has recorded. Equal records have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
-  // Compares two companions faster than a comparison of their printed texts. May return false
-  // although the printed texts are equal.
+  // Returns whether the other companion has the same record. Is faster than a comparison of the
+  // texts of print(), and may return false although these are equal. The exploration then compares
+  // the texts, too.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
@@ -86,8 +88,9 @@ class Companion {
 
 // ---- a way as a scenario
 
-// A sequence of moves as a scenario (tests/decisions/scenario), with the generations and times of a
-// real run. The scenario shows the answers of the supervisor that was explored.
+// A sequence of moves as a scenario (tests/decisions/scenario). The scenario has the generations
+// and times of a run, not the renumbered generations and abstract times of the exploration. It
+// shows the answers of the supervisor that was explored, which in a canary has an injected bug.
 struct Story {
   std::string text;  // the scenario, which play() can read
   // The violations that a watcher finds while the scenario is played.
@@ -95,10 +98,10 @@ struct Story {
 };
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
-// explored policies. Two kinds of moves cannot be written as a scenario: a deadline that passes
-// although another deadline, at the same instant or earlier, has not passed, and an agent that does
-// not read its input. At the first such move the text ends, and its last line says that the
-// scenario is not complete.
+// explored policies. Two kinds of moves cannot be written as a scenario. In one, a deadline passes
+// before another deadline that is earlier or at the same instant. In the other, an agent does not
+// read its input. At the first such move the text ends, and its last line says that the scenario is
+// not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

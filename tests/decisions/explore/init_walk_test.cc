@@ -88,8 +88,8 @@ class Walker {
     send_due();
   }
 
-  // Returns what init should know and does not, although the socket has room for three seconds; an
-  // empty text if init knows everything. Then `this` cannot be used any more.
+  // Gives the socket room for three seconds. Returns what init should know then and does not, or an
+  // empty text if init knows everything. After this call, the object cannot be used any more.
   std::string find_gap() {
     full_ = false;
     wake_until(now_ + 3s);

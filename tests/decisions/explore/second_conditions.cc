@@ -154,8 +154,8 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
 
 }  // namespace
 
-// Returns the name that the message has on the wire and in the table. The names are in the order of
-// the variant AgentMessage.
+// Returns the name that the message has on the wire and in `second.table`. The names are in the
+// order of the variant AgentMessage.
 std::string_view wire_name(const AgentMessage& message) {
   constexpr std::array names{"hello",   "ready",   "unfit",  "upgrade",   "confirm", "cancel",
                              "stopped", "healthy", "extend", "heartbeat", "status"};

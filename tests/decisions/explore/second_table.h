@@ -56,10 +56,11 @@ class SecondTable {
     std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;
-    // The new situation. A part that is nullopt does not change.
+    // The new situation: the upgrade's stage and the states of agents A and B. A part that is
+    // nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // The situations that this row is for: the possible values of each part. A part without values
-    // here may have any value.
+    // The situations that this row is for: the possible values of each of the same three parts. A
+    // part without values here may have any value.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;

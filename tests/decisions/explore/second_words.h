@@ -1,7 +1,8 @@
 // The vocabulary of the second table (`second.table`), an independent second description of the
-// supervisor. This file declares the table's events, the facts that are kept besides the situation
-// (`Notes`), and the guards and effects that the rows name. The vocabulary was written from the
-// protocol page, without a look at the supervisor.
+// supervisor. This file declares the table's events, and the guards and effects that the rows name.
+// It also declares `Notes`, the facts that are kept besides a situation of the table (the upgrade's
+// stage and the states of the two agents). The vocabulary was written from the protocol page,
+// without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -47,8 +48,9 @@ struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  // True if the request is for the executable that the upgrader's argument AGENT, a link, names.
-  // With --relink, a failure of such an upgrade puts this link back.
+  // True if the request names no executable: the upgrade is then to the file that AGENT on the
+  // command line names. With --relink, AGENT is a link, and a failure of such an upgrade puts this
+  // link back.
   bool of_agent = false;
   std::string owed = {};  // the operator's request that has no answer yet
   bool told = false;      // the active agent has been sent the upgrade's id
@@ -116,9 +118,9 @@ struct Happening {
 // Returns the message's name. Messages have the same names on the wire and in the second table.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
-// Translates an event of the supervisor into the second table's terms. Returns nothing if the event
-// is about an agent that has ended. Also returns nothing if the event is DeadlinePassed, but no
-// deadline of the table has passed.
+// Translates an event of the supervisor into an event of `second.table`. Returns nothing if the
+// event is about an agent that has ended. Also returns nothing if the event is DeadlinePassed, but
+// no deadline in `notes` has passed.
 [[nodiscard]] std::optional<Happening> happening_of(const Notes& notes, const Event& event,
                                                     Time now);
 

@@ -77,9 +77,9 @@ class Teller {
 
  private:
   // Returns whether the event is of the class `wanted`. In the exploration, an `extend` or a
-  // `cancel` just before a deadline has a class of its own. A scenario sends such a message without
-  // waiting for the deadline. So if `wanted` is such a class, the event must instead have the usual
-  // class of the message.
+  // `cancel` just before a deadline has an extra class. A scenario sends the message without
+  // waiting for the deadline. So if `wanted` is an extra class, the event must instead be of the
+  // message's usual class.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -126,9 +126,9 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // The move lets one deadline pass. In a scenario, the line `wait` lets all deadlines at that
-    // instant pass. So if another deadline lies at the same instant, the move cannot be written as
-    // a scenario.
+    // `move` lets one deadline pass, but the line `wait` of a scenario lets all deadlines at that
+    // instant pass. So the move cannot be written as a scenario if another deadline lies at the
+    // same instant. A copy of the supervisor shows whether there is one.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

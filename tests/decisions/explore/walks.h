@@ -19,9 +19,10 @@ struct Walked {
   std::vector<int> unused_rows{};
 };
 
-// Explores the supervisor under each policy (set of options) of this run, two at a time, until no
-// new state is found. If `rows` has the second table, compares every step with that table, and
-// reports the first 20 differences under each policy as violations.
+// Explores the supervisor under each policy (set of options) of this run, with two policies at the
+// same time. Each exploration ends when no new state is found, or after too many violations. If
+// `rows` is not null, it has the rows of the second table. In this case, compares every step with
+// that table, and reports at most the first 20 differences under each policy as violations.
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
 // Fails the running test for each violation. Also fails it for each pair of a phase and an event if
@@ -29,8 +30,9 @@ struct Walked {
 // states and steps, and a result line that begins with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
-// Compares the observed changes of the supervisor's phase with the table at the head of
-// supervisor.h, whose text is `header`. The table must list every observed change, and no other.
+// Compares the observed changes of the supervisor's phase with the table of phases in `header`, the
+// text of upgrader/core/supervisor.h. The table must list every observed change, and no other. The
+// changes that SIGTERM, SIGQUIT or `shutdown` caused must instead follow the rule below the table.
 // Fails the running test for each difference.
 void check_phase_table(const std::vector<Walked>& walks, const std::string& header);
 

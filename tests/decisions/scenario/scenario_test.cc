@@ -40,9 +40,9 @@ std::string trimmed(const std::string& text) {
 
 // Returns the rows of endings.table, by the names of the scenarios. A row has the columns "name |
 // phase | active | told". The row shows the end of the scenario: the supervisor's phase, and the
-// generation of the active agent or the upgrader's exit status. The last column has the last ending
-// of an upgrade of which an agent was notified, and this agent's generation, such as "committed to
-// 2".
+// generation of the active agent or the upgrader's exit status. The last column says of which
+// ending of an upgrade an agent was last notified, and has this agent's generation, such as
+// "committed to 2".
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

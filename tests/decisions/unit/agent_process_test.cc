@@ -179,7 +179,8 @@ TEST_CASE("if descriptors have run out, nothing is opened, and nothing has chang
       ::close(fd);
     rlimit enough{};
     ::getrlimit(RLIMIT_NOFILE, &enough);
-    // Opening the library needs the descriptors 10 to 13, so it must fail at every smaller limit.
+    // agent_protocol_open() needs the descriptors 10 to 13. A limit of at most 13 forbids
+    // descriptor 13, so the function must fail.
     for (rlim_t limit = 3; limit <= 13; ++limit) {
       const rlimit few{.rlim_cur = limit, .rlim_max = enough.rlim_max};
       ::setrlimit(RLIMIT_NOFILE, &few);
@@ -222,8 +223,8 @@ namespace {
 
 constexpr const char* mark = "LIBAGENT_PROTOCOL_PROCESS";
 
-// Tries to open the agent's library once more. Reports to the test whether the library refused to
-// open.
+// Calls agent_protocol_open() once more. Reports to the test whether the call was refused with
+// ENOTCONN, and if it succeeded, whether an upgrader is there.
 void open_again() {
   errno = 0;
   agent_protocol_agent* agent = agent_protocol_open("1.2");
@@ -398,10 +399,10 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // The variable LIBAGENT_PROTOCOL_PROCESS marks a process that has had its
-               // conversation, by its pid and start time. None of these values is the mark of this
-               // process: the first has a wrong start time, the second has a wrong pid, and the
-               // library never writes the last three.
+               // In the environment variable LIBAGENT_PROTOCOL_PROCESS, the library notes the pid
+               // and the start time of a process that has had its conversation. None of the five
+               // values below is that of this process. The first has a wrong start time, and the
+               // second has a wrong pid. The library never writes values such as the last three.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

@@ -80,7 +80,8 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    // A million iterations take little time, since none of them waits.
+    // If the exit is never reported, the test must fail, and not hang. A million iterations take
+    // little time, since none of them waits.
     constexpr int turns_max = 1'000'000;
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
@@ -138,7 +139,8 @@ class Puppet {
     }
     REQUIRE(errno == EAGAIN);
   }
-  // Reads one page of the agent's input.
+  // Reads one page (4,096 bytes, as fill() writes them) of the agent's input. Fails the test if
+  // fewer bytes are there.
   void hear_a_page() const {
     char bytes[4096];
     REQUIRE(::read(input_.get(), bytes, sizeof bytes) == sizeof bytes);

@@ -1,8 +1,8 @@
 // Tests the class Agents, which stands between the supervisor and the agents' processes. It turns
-// agents' messages and exits into events, and the supervisor's orders into lines and signals.
-// agents.h promises an order of the events. An agent's last messages come before its exit. The
-// newest agent's events come first, and those of all other agents soon after. failing_loop_test.cc
-// tests failing system calls.
+// agents' messages and exits into events, and the supervisor's orders into lines and signals. The
+// events must come in this order: an agent's last messages before its exit; the newest agent's
+// events first, and those of all other agents soon after. failing_loop_test.cc tests failing system
+// calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 #include "upgrader/shell/channel.h"
@@ -48,13 +48,14 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  // The event loop would now wait without a timeout, which shows that every line has been read.
+  // If lines are left over, the loop does not wait, and the timeout is 0. The timeout -1, with
+  // which the loop waits without a limit, shows that no line is left over.
   CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // `turns_before` is declared first, so that it is destroyed last: the agent's exit at the end of
-  // the test is recorded in it, too.
+  // `turns_before` is declared first, so that it is destroyed last. The destructor of `agent` ends
+  // the agent at the end of the test, and `bench.during` records this exit in `turns_before`, too.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);

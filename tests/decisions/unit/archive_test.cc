@@ -29,7 +29,8 @@ struct Row {
   std::string name;
   Holds holds;
   Presence presence;
-  // The minimum of a number, or the maximum number of strings in a list of strings.
+  // For a number: its minimum. For a list of strings: the maximum number of strings, although this
+  // member is named `min`.
   std::int64_t min = 0;
   // The maximum of a number, or the maximum number of bytes of a string or of each string in a
   // list. 0 means no limit.
@@ -493,8 +494,8 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns `read` with the old value of the member `name`. This is the expected result if the codec
-// has refused this member and has read all other members.
+// Returns `read`, but with the value that the member `name` has in a new object. This is the
+// expected result if the codec has refused this member and has read all other members.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

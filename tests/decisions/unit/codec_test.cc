@@ -269,8 +269,8 @@ int error_of(const AgentMessage& message) {
   return line ? 0 : line.refusal().error_number;
 }
 
-// Returns an `activate` with a `state` of this many bytes, so long that the message's other members
-// hardly fit into the line.
+// Returns an `activate` with a `state` so long that the message's other members hardly fit into the
+// line. `state_bytes` more bytes make the state longer still.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

@@ -51,9 +51,10 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
   Upgrader upgrader([] {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    // The numbers in this list say how often a call succeeds before it fails. When the library is
-    // opened, it copies four descriptors with fcntl(): the eventfd, the epoll instance, and both
-    // pipes. It calls epoll_ctl() three times, to watch the eventfd and both pipes.
+    // Each number in this list says how often the call succeeds before it fails. When the library
+    // is opened, it calls fcntl() four times, to copy the descriptors of the eventfd, the epoll
+    // instance, and both pipes. It calls epoll_ctl() three times, to watch the eventfd and both
+    // pipes. Each of these calls fails once.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},

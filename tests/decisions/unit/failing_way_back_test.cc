@@ -112,8 +112,9 @@ TEST_CASE("what was committed before is named as it was, where nothing says wher
   const Releases releases;
   Link link = releases.link_with_previous();
   const Program two = program_of(releases.two);
-  // The first realpath() resolves the program that AGENT's link named, the second resolves the
-  // directory of the link of --previous.
+  // commit() first calls realpath() for the program that AGENT's link named, and then for the
+  // directory of the link of --previous. `after` says how many of these two calls succeed before
+  // one fails.
   const int after = GENERATE(0, 1);
   const Failing failing(Call::realpath, EACCES, after);
 
@@ -196,9 +197,10 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // Makes the call fail that counts the agent's start. The calls before it succeed. Those of open()
-  // are for the links' directories, the program and the program's loader. Those of openat() are for
-  // the file of --attempts, which is read twice.
+  // Makes the counting of the agent's start fail. The first five calls of open() succeed: they open
+  // the directories of both links, the program (twice), and the program's loader. The next call
+  // would open the directory of the file of --attempts. The first two calls of openat() succeed:
+  // they read the file of --attempts. The next call would write this file.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);

@@ -68,7 +68,8 @@ TEST_CASE("the status is cut after 512 bytes, and escaped") {
   bench.tell(news("running", false));
   bench.show_agent_status(1, "\t" + std::string(600, 'x'), 0s);
 
-  // "running; " and the tab are the first ten of the 512 bytes.
+  // The 512 bytes are counted before the tab is escaped. "running; " and the tab are the first ten
+  // of them.
   CHECK(bench.heard().back() == "STATUS=running; \\t" + std::string(502, 'x') + "...\n");
 }
 

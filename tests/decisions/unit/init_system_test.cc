@@ -1,6 +1,6 @@
-// Tests that the messages for init reach init's socket, and the newline of --notify-fd its pipe, on
-// a clock that the test moves. init_messages_test.cc and init_pace_test.cc test which messages are
-// sent, and when.
+// Tests that the messages for init reach init's socket, and that the newline of --notify-fd reaches
+// its pipe, on a clock that the test moves. init_messages_test.cc and init_pace_test.cc test which
+// messages are sent, and when.
 #include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>
@@ -129,7 +129,8 @@ TEST_CASE("WATCHDOG=1 is sent when it is due, and not by news") {
   init.tell(news("another agent runs"), start + 6s);
   CHECK(socket.heard() == Texts{"STATUS=another agent runs\n"});
 
-  // A deadline that has passed may still show that all is not well.
+  // WATCHDOG=1 has been due again for a second, and has not been sent yet. If the agent is found to
+  // be silent now, WATCHDOG=1 must not be sent any more.
   InitNews silent = news("silent");
   silent.vouched = false;
   init.tell(silent, start + 6s);

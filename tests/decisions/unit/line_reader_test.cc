@@ -204,8 +204,8 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  // The last line is too long. So the reader may have allocated only its beginning, and a NUL after
-  // this beginning, although the stream is much larger.
+  // Of a line that is too long, the reader keeps only the beginning. So it must have allocated no
+  // more memory than for this beginning and a NUL, although the stream is much larger.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

@@ -1,5 +1,5 @@
-// Tests the link of --relink. A commit must make the link name the new program, and a failed commit
-// must leave the link as it was.
+// Tests the link of --relink. A commit must make the link lead to the new program, and a failed
+// commit must leave the link as it was.
 #include "upgrader/shell/relink.h"
 
 #include <fcntl.h>

@@ -98,8 +98,8 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-// Locks the file and writes the holder into the file. The upgrader writes the holder only after it
-// has started an agent.
+// Locks the file. If that succeeds, immediately writes the holder (this process's pid and start
+// time) into the file. The upgrader writes the holder only after it has started an agent.
 int take(Lock& lock) {
   const int error = lock.try_lock();
   if (error == 0) lock.write_holder();

@@ -46,7 +46,7 @@ class Teller {
     news.active = true;
     init_.tell(news, Time{});
   }
-  // Returns whether the newline has still to be written.
+  // Returns whether the newline has still to be written to the descriptor of --notify-fd.
   [[nodiscard]] bool waits() const { return init_.next_deadline().has_value(); }
 
  private:

@@ -21,7 +21,8 @@ struct Releases {
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }
-  // Opens the link `current` so that a commit sets the link `previous` to the old program.
+  // Opens the link `current` as an upgrader with --previous does: a commit also makes the link
+  // `previous` name the old program.
   [[nodiscard]] upgrader::Link link_with_previous() const {
     return std::move(upgrader::Link::open(path, previous).value());
   }

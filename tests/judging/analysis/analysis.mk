@@ -35,8 +35,9 @@ ifdef SANITIZE
 HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-# Links the runtimes of both sanitizers statically. As shared libraries, each runtime would have its
-# own log, and one of the two logs would stay empty.
+# Links the runtimes of both sanitizers statically. With shared libraries, the reports of
+# UndefinedBehaviorSanitizer would go to standard error, and not into the log, which the script
+# `sanitize` searches.
 LDFLAGS += -fsanitize=address,undefined -static-libasan -static-libubsan
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv

@@ -20,11 +20,12 @@ $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(prot
 $(coverage_dump): tests/judging/coverage/dump.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
-	# Deletes all programs, so that they are linked again with the new dump.o.
+	# Deletes all programs, since make does not know that they contain dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# The code of a header is counted in the objects that include the header. The C++ interface is only
-# a header, so the test that includes it must be compiled with counters, too.
+# The branches of a header are counted in the objects that include the header. The agent's C++
+# interface is only a header. So the test that includes it must be compiled with the flags for
+# coverage, too.
 test_of_header := $(call objects,tests/decisions/unit/agent_cpp_test.cc)
 $(test_of_header): CXXFLAGS += -fexceptions
 endif

@@ -32,8 +32,8 @@ static bool files_are_limited() {
 }
 
 // The signal that is sent to a test's child before the test kills the child with SIGKILL. On this
-// signal the child writes its counts and dies. The child blocks this signal while it writes its
-// counts for any other reason.
+// signal the child writes its counts and dies. If the child writes its counts for any other reason,
+// such as at exit(), it blocks this signal meanwhile.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -61,11 +61,12 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Prepares for the different ways in which the program may end. At exit(), gcc's code writes the
-// counts, and last_signal is blocked meanwhile; but a process whose files are limited in size exits
-// without writing the counts. A program named `*_test` also writes the counts on last_signal, and
-// so do its forked children that still run the test's code. No other program handles this signal,
-// because tests inspect an agent's signal handlers.
+// Prepares for the different ways in which the program may end. At exit(), leave() blocks
+// last_signal, and then gcc's code writes the counts of branches. If the size of this process's
+// files is limited, leave() ends the process before the counts are written. A program named
+// `*_test` also writes the counts on last_signal, and so do its forked children that still run the
+// test's code. No other program handles this signal, because tests inspect an agent's signal
+// handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))
@@ -84,7 +85,8 @@ int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
-    // The wait has a limit, because the child may be stopped, or may block the signal.
+    // Waits for the child's end, with a time limit, because the child may be stopped, or may block
+    // last_signal.
     constexpr int patience_ms = 2'000;
     pollfd end{process, POLLIN, 0};
     poll(&end, 1, patience_ms);

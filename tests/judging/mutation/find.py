@@ -27,8 +27,9 @@ SWAPS = {'==': ['!='], '!=': ['=='], '<': ['<=', '>='], '<=': ['<', '>'], '>': [
 RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
-# Functions that only UPGRADER_CHECK calls. They get no mutants, because UPGRADER_CHECK fails only
-# if the program has a bug.
+# Functions that make checks with UPGRADER_CHECK, and check_failed(), which UPGRADER_CHECK calls.
+# These functions get no mutants, and no mutant deletes a statement that calls them. A check fails
+# only if the program has a bug, so no test of a correct program notices that a check is missing.
 CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
@@ -153,7 +154,7 @@ class Finder:
         """Looks for places for mutants in a statement or an expression, and in its parts."""
         start, end = self.extent(cursor)
         if re.match(r'UPGRADER_CHECK|\W+$', self.text(start, end)):
-            return  # only UPGRADER_CHECK calls this function: see CHECKING
+            return  # a use of UPGRADER_CHECK gets no mutants: see CHECKING
         look = getattr(self, 'look_at_' + cursor.kind.name.lower(), None)
         if look is not None and look(cursor) == 'done':
             return

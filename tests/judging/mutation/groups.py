@@ -14,14 +14,14 @@ LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
 # options.cc and options.h is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
-# Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the
-# group of the protocol (BASE_PROTOCOL).
+# Files of base/ that belong to one of the groups of source files below: BASE_CORE to the group of
+# the decisions, and BASE_PROTOCOL to the group of the protocol.
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # Files of base/ that the upgrader does not link. These files get no mutants, because the programs
 # that use them have their own tests. The part of agent-protocol/ that sends requests through a
 # control directory gets no mutants either, since the programs that use this part have their own
 # tests, too.
-BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
+BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'signals', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of tests: first those that may kill mutants of the decisions, then
 # those that may kill mutants of the protocol. These tests start no process, so they are fast.

@@ -17,8 +17,8 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/decisions.mk', 'tests/decisions/unit', 'tests/decisions/scenario',
           'tests/decisions/explore', 'tests/support', 'tests/together/integration',
           'tests/together/regression', 'tests/judging/mutation/mutant.h']
-# Tests that are not built in the copy: tests of code without mutants, and explore_test, because
-# second_table_test explores the same states.
+# Tests that are not built in the copy of the project that has the mutants: tests of code without
+# mutants, and explore_test, because second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 # The compiler's flags. The hardening flags of the installed programs are left out. With hardening,
 # the compiler would call variants of some functions, but the tests replace the usual functions to

@@ -16,13 +16,13 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # the errors, each as a line of text
-    # The share of mutants that is reported for the group. If the table of survivors decides, it is
-    # the share of the group's mutants that the table does not list. Otherwise, it is the share of
-    # the tried mutants that were killed.
+    # The share of mutants that is reported for the group. If the group is judged by the table of
+    # survivors, this is the share of the group's mutants that the table does not list. Otherwise,
+    # it is the share of the tried mutants that were killed.
     figure: float
     met: bool
     # The functions with the most survivors, each with the number of survivors and of tried mutants.
-    # Empty if the table decides.
+    # Empty if the group is judged by the table of survivors.
     worst: tuple = ()
 
 

@@ -288,8 +288,9 @@ std::string judge(const Actions& actions, World& world) {
 }
 
 // Returns the next event that leads agentify to its exit. If a check, a start, or a cleanup by the
-// keeper (the daemon's parent process) has begun, this ends first. Then the upgrader requests a
-// stop. The daemon ends only by SIGKILL.
+// keeper (the daemon's parent process) has begun, the event is its end. After that comes the
+// upgrader's request to stop. Of the possible ends of the daemon, this function uses only the one
+// by SIGKILL.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

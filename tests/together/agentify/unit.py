@@ -147,8 +147,8 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     daemon.write_text("")
     lock.write_text("")
     # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
-    # file. A start of the upgrader makes the lock file newer. The test does that, too: it sets the
-    # time of the lock file to a time in the future.
+    # file. When the upgrader starts, its lock file becomes the newer one. The test imitates such a
+    # start: it gives the lock file a time in the future.
     os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:

@@ -1,9 +1,12 @@
-// Tests the parts of fleet-agent that do not handle commands. The fetcher downloads releases: the
-// tests check which releases it accepts, and which of its callers get a result. A hook is a program
-// of the node that a plan runs: the tests check how a hook is run, and when it is not run. They
-// also check fleet-agent's ledger (a file in which it notes what it has begun), which causes
-// fleet-agent names for a failure, and when a node stops trusting the store. Writes and requests
-// must arrive although answers get lost or the upgrader is restarted.
+// Tests the parts of fleet-agent that do not handle commands:
+// * the fetcher, which downloads releases: which releases it accepts, and which of its callers get
+//   a result;
+// * hooks, which are programs of the node that a plan runs: how and when a hook is run, and when
+//   not;
+// * the ledger, a file in which fleet-agent notes what it has begun;
+// * the causes that fleet-agent names for a failure;
+// * when a node stops trusting the store;
+// * writes and requests, which must arrive although answers get lost or the upgrader is restarted.
 #include "fleet/agent/fetcher.h"
 
 #include <agent-protocol/agent.h>

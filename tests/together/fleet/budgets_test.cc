@@ -35,8 +35,9 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Takes, for these nodes, all places of the budget that the rollout or plan `by` may have now. If
-  // `by` has to wait for more places, returns a text that names these places.
+  // Lets the rollout, plan or desired version `by` take the budget places of these nodes, at most
+  // `room` places in a transaction. Returns an empty text if it then has all these places.
+  // Otherwise returns why it has to wait, or `impossible: ` and why it can never have them all.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);

@@ -169,8 +169,8 @@ struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  // The processor (`arch`) that the request itself names, next to the manifest. If this member is
-  // not empty, the manifest must name the same processor.
+  // The processor (`arch`) that the request names outside the manifest. If it is not empty, the
+  // manifest must name the same processor.
   std::string beside = "any";
   std::string signature = "S";
 

@@ -26,8 +26,8 @@ namespace {
 
 using namespace fleet_test;
 
-// The maximum processor time of a life. A life that needs more time counts as an endless loop:
-// SIGPROF kills its process, and the test reports a fault.
+// The maximum processor time of a life, that is, of one run in a child process. A life that needs
+// more time counts as an endless loop: SIGPROF kills its process, and the test reports a fault.
 constexpr time_t life_processor_seconds_max = 120;
 // The maximum real time of a life, even on a busy machine. If a life waits for ever, SIGALRM kills
 // its process.

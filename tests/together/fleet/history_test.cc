@@ -273,8 +273,8 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // Each of the 1,000 events was read twice: by the task that wrote it, and by events() of this
-  // test.
+  // Each of the 1,000 events was parsed twice: by the task that wrote it, since the task also gets
+  // its own writes, and by events() of this test.
   CHECK(effort.records - before.records == 2'000);
 }
 

@@ -475,8 +475,9 @@ TEST_CASE("a machine that has joined gets its certificate, whatever its token is
 TEST_CASE("a certificate that is not listed in its owner's record is not given away") {
   Door door;
   door.join("0B");
-  // The controller does not send this certificate, but writes the machine's request to the store,
-  // so that fleet-signer makes a new certificate.
+  // The machine's certificate has the serial number 0A, but the record of its identity lists only
+  // 0B. So the controller does not send the certificate, but writes the machine's request to the
+  // store, so that fleet-signer makes a new certificate.
   CHECK(std::holds_alternative<JoinWrite>(door.begin()));
 }
 

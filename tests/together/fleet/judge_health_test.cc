@@ -255,8 +255,8 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    // Replaces the node's last health report by its first one. So the last reports of these nodes
-    // are missing. The driver must wait for them, but at most a minute.
+    // Replaces the last health report of a node with the new version by its first one. So the last
+    // reports of three such nodes are missing. The driver must wait for them, but at most a minute.
     cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);

@@ -26,7 +26,8 @@ std::size_t runs() {
   return number;
 }
 
-// Returns the seed of a run, so that each line of the table has seeds that no other line has.
+// Returns the seed of a run. In the table of results that this program prints, each line has seeds
+// that no other line has.
 std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }

@@ -382,8 +382,8 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
     is_not.add(false, chance);
     const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
     CHECK(mean == Approx(1));
-    // If nodes with the new version fail less often than is tolerated, the average factor is below
-    // 1.
+    // If nodes with the new version fail less often than is tolerated, the average factor by which
+    // a failure multiplies the evidence is below 1.
     const double less = chance / 2;
     CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
   }
@@ -502,7 +502,8 @@ TEST_CASE("of simulated bakes of a good version, at most one in a hundred is sto
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  // The length of one unit, in milliseconds. A time here is the sum of the times of all nodes.
+  // The number of milliseconds in one unit. All times in this test are added up over the nodes: ten
+  // nodes that run for a second give ten seconds.
   constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);

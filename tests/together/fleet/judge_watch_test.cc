@@ -72,7 +72,8 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
     bench.starts(bench.first[i]);
     if (i != 4 || !is_replaced) continue;
     bench.wait(3 * minute);
-    // The next driver must tolerate as many failures as the first driver.
+    // The next driver must tolerate as many failures as the first driver, so that the results are
+    // the same as without a replacement.
     bench.replace_driver();
     bench.wait(3 * minute);
   }

@@ -295,7 +295,8 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
 namespace {
 
 // Returns the evidence as a judge with an injected bug computes it. This judge assumes that each
-// new node's value is above the control's median with a probability of one half.
+// new node's value is above the control's median with a probability of one half. The real judge
+// also takes account of the earlier new nodes: see chance_of_worse().
 double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
   std::vector<double> control;
   for (const fleet::MeasuredChange& one : changes) {

@@ -45,8 +45,8 @@ enum class JudgeKind {
   // A judge with a bug: instead of keeping evidence, it compares the two failure rates at each
   // failure, at a significance level of 1 %.
   peeks,
-  // A judge with a bug: it forgets early failures, that is, which nodes had already failed before
-  // they moved to the new version. So it also compares these nodes.
+  // A judge with a bug: it forgets which nodes had already failed before they moved to the new
+  // version. So it wrongly compares these nodes, too.
   forgets_early,
 };
 
@@ -77,17 +77,18 @@ struct JudgedGauge {
   bool is_lasting = false;  // control nodes keep their change in every batch
   bool is_coarse = false;   // changes are whole numbers, so ties are common
   bool by_half = false;     // injects a bug: see log_by_halves()
-  // If not 0, the number is a counter. During a soak, it rises on this share of the control nodes,
-  // and on 1 + `shift` times this share of the nodes with the new version.
+  // If not 0, the component's number is a counter, which rises by 1 or not at all during a soak.
+  // This is the probability that it rises on a control node. On a node with the new version, the
+  // probability is 1 + `shift` times as high.
   double rises = 0;
 };
 // Returns how many nodes had got the new version when the judge stopped the rollout, or 0 if the
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// Two figures of the first three batches of a rollout with default options: the number of their
-// nodes, and the time for which the judge has compared these nodes when it judges the third batch.
-// This time is in minutes, added up over all these nodes.
+// Two figures of the first three batches of a rollout with default options, at the end of the third
+// batch's soak: the number of their nodes, and for how many minutes the judge has compared these
+// nodes, added up over all of them.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

@@ -25,10 +25,10 @@ inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Reports a test, all of whose checks must have passed before this call. Prints the figures of the
-// test, and a result line that ends with `met`, since the test has reached the value `bar`. The
-// script tests/run shows this result, and tests/judging/verify writes it into
-// tests/VERIFICATION.md.
+// Reports a test that has passed: all its checks must have passed before this call. Prints the
+// figures of the test, and a result line. This line says that the test has met `bar`, the value
+// that it had to reach. The script tests/run shows this result, and tests/judging/verify writes it
+// into tests/VERIFICATION.md.
 inline void report(const std::string& command, const std::string& figures, const std::string& bar) {
   std::cout << "report: " << figures << "\n"
             << "result: fleet | " << command << " | " << figures << " | " << bar << " | met\n";

@@ -39,8 +39,8 @@ struct NodeSetup {
   bool may_fail = false;  // the new version may die during its trial
   // If true, the old version stops slowly, and the upgrade cannot be cancelled meanwhile.
   bool hands_over = false;
-  // How often the driver may give the last command of the script too early, that is, before the
-  // node has answered `apply`.
+  // How often the driver may abort the rollout: it then gives the last command of the script early,
+  // before the node has answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -477,9 +477,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// The end of each course of events has a name of the form "ANSWER, PHASE": the answer to the last
-// command, and the phase of the upgrade. The only command in this test is to prepare a release. No
-// upgrade begins, so the phase is always `unknown`.
+// `all.ends` has a name for the end of each course of events, of the form "ANSWER, PHASE": the
+// answer to the last command, and the phase of the upgrade. The only command in this test is to
+// prepare a release. No upgrade begins, so the phase is always `unknown`.
 //
 // Rows: A-18
 TEST_CASE(

@@ -111,9 +111,11 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // A soak takes 600 s. n3's soak began last, at 100 s, and one more batch must soak after it. So
-  // the rollout lasts for at least two soaks after n3's soak began. n2's soak began first, at 0 s.
-  // If n2 is not confirmed, it goes back by itself after three times the length of a soak.
+  // A soak takes 600 s. The two times follow from two nodes:
+  // * not_before: n3's soak began last, at 100 s, and one more batch must soak after it. So the
+  //   rollout lasts for at least two soaks after n3's soak began.
+  // * goes_back: n2's soak began first, at 0 s. If n2 is not confirmed, it goes back by itself
+  //   after three times the length of a soak.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");

@@ -46,8 +46,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member of a plan after its hook has succeeded with `check`. The member has then sent a
-// transaction that records its new phase, `acting`. The store has not answered yet.
+// Returns a member of a plan whose hook, called with the verb `check`, has succeeded. The member
+// has then sent a transaction that records its new phase, `acting`. The store has not answered yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));

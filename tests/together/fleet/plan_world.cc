@@ -188,8 +188,8 @@ void PlanWorld::commit_member(const std::string& id) {
   const MemberPhase phase = write.member.phase;
   node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
   if (phase != MemberPhase::acting) return;
-  // The record now says that the member acts. The member acts immediately, by the plan that it had
-  // read when it decided to act.
+  // The store now has the member's record with the phase `acting`. The member goes on immediately,
+  // by the plan that it had read when it decided to act.
   const FollowerStep next =
       follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);

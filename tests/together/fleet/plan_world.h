@@ -26,8 +26,8 @@ enum class Member {
   reboots,  // the hook's `act` asks for a reboot
 };
 
-// A bug that is injected into the driver or into a member. The checks of the exploration must find
-// this bug.
+// A bug that is injected into the driver or into a member of the plan. The checks of the
+// exploration must find this bug.
 enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
 
 struct PlanSetup {
@@ -71,8 +71,8 @@ class PlanWorld {
   [[nodiscard]] const fleet::Plan& plan() const;
   // Returns the record in which the member reports its progress.
   [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
-  // Returns how often members ran a hook in a step. `act 2`, for example, is the hook's `act` in
-  // step 2.
+  // Returns how often members of the plan have called their hook with one verb in one step. `what`
+  // names both: `act 2`, for example, is the verb `act` in step 2.
   [[nodiscard]] int times(const std::string& what) const;
 
  private:

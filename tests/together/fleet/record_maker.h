@@ -29,7 +29,7 @@ class RecordMaker {
   // Returns one well-formed record of every kind, for the nodes e1 and e2, the rollout `evil` and
   // the plan `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // Returns a randomly chosen record of good(), often with random changes.
+  // Returns a randomly chosen one of the records that good() returns, often with random changes.
   [[nodiscard]] Written next();
 
   // Returns a random string of up to 70,000 bytes, which a reader must not trust. The string may

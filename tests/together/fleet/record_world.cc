@@ -21,7 +21,8 @@ using namespace fleet;
 
 constexpr int rounds = 30;
 // Random records are written only in the first rounds, and this is the number of these rounds. In
-// the later rounds, the good rollout must end, and the good nodes must reach the desired version.
+// the later rounds, the rollout `good` of the nodes g1 and g2 must be completed. After the last
+// round, the history must still record a new desired version.
 constexpr int rounds_of_writing = 12;
 // The maximum number of a driver's actions in one run. A driver with more actions counts as being
 // in an endless loop.
@@ -215,7 +216,8 @@ Outcome RecordWorld::commit(Transaction transaction, const std::string& who) {
 
 // ---- the good nodes
 
-// The good nodes carry out their commands at once.
+// Lets the good nodes g1 and g2, which do what the rollout `good` orders, carry out their commands
+// at once.
 void RecordWorld::good_nodes_act() {
   for (const std::string id : {"g1", "g2"}) {
     const KeyValue* found = store_.find(key_of(KeyKind::node_command, {id, "agent"}));

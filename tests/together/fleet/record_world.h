@@ -80,8 +80,8 @@ class RecordWorld {
 [[nodiscard]] std::string wrong_in_http(const TestStore& store, RecordMaker& maker);
 [[nodiscard]] std::string wrong_in_agent(const TestStore& store, RecordMaker& maker);
 
-// These two functions check the output of a program: text for a terminal, line by line, or JSON.
-// They return the first fault, or an empty text.
+// These two functions check the output of a program. The first one checks a text for a terminal,
+// line by line, and the second one checks JSON. They return the first fault, or an empty text.
 [[nodiscard]] std::string wrong_on_terminal(const std::string& text);
 [[nodiscard]] std::string wrong_json(const std::string& text);
 

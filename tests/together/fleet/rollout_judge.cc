@@ -142,9 +142,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks a command to confirm: after the batch was applied, the gate must have given this driver
-// the answer `well`. If the batch is already being confirmed, its remaining nodes need no new
-// answer.
+// Checks each command `confirm`: after the last command `apply`, the gate must have given the
+// answer `well` to the driver that now gives the command. If the batch is already being confirmed,
+// its remaining nodes need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -200,8 +200,9 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Returns how the end of an undo breaks a promise, or an empty text. No node that can go back may
-// run the new version, and each desired version must be the one from before the rollout.
+// Returns how the end of an undo breaks one of its promises, or an empty text. No node that can go
+// back may run the new version. The desired version of each undone node must be the one from before
+// the rollout, and the cell's desired version must be marked as refused.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});

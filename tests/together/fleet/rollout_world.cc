@@ -33,8 +33,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
 }
 
 // Returns, as text, how often the command's batch had been begun again when the command was
-// written. Each time, the batch's commands get the next `attempts_max` numbers at the end of their
-// ids.
+// written. The number at the end of the command's id shows that: each beginning of the batch has
+// the next `attempts_max` numbers.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));

@@ -98,7 +98,8 @@ class RolloutWorld {
     kill,
     // Kills the driver after the store has handled its transaction. A new driver begins.
     kill_done,
-    // Like `kill`, but the transaction of the killed driver arrives later.
+    // Like `kill`, but the killed driver's transaction is not lost: it arrives at the store later,
+    // after the new driver has begun.
     freeze,
     // The node makes its next step: it carries out its command, reports that the new version has
     // run long enough (the end of its soak), or fails.
@@ -134,8 +135,9 @@ class RolloutWorld {
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Returns a text that describes the whole state. Two states have the same text if they differ
-  // only in the revisions of their records, and the order of these revisions is the same in both.
+  // Returns a text that describes the whole state. Of the records' revisions, the text shows only
+  // the order. So two states that differ only in revisions have the same text if the order of the
+  // revisions is the same.
   [[nodiscard]] std::string words() const;
 
  private:

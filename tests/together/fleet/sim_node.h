@@ -146,8 +146,8 @@ class SimNode {
   WishMachine machine_;
   bool registered_ = false;
   // True if the node's last upgrade was begun for its desired version, and not for a command. In
-  // this case machine_ reports the upgrade, and the reports of commander_ do not change the
-  // upgrade's record.
+  // this case machine_, which decides about desired versions, writes the upgrade's record. The
+  // reports of commander_, which obeys commands, then leave that record unchanged.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, while this record waits to be written.

@@ -32,7 +32,8 @@ class StoreBed {
   // Drops all answers to the client store() from now on. The requests of this client still arrive,
   // and the store carries them out.
   virtual void swallow_answers() = 0;
-  // Breaks all connections of the client store(). Answers to this client are no longer dropped.
+  // Breaks all connections of the client store(). Also ends swallow_answers(): answers to this
+  // client arrive again.
   virtual void break_connections() = 0;
   // Cuts the client store() off from all members of etcd. With `refused`, the members refuse its
   // connections; with `silent`, they do not answer. With `none`, the members can be reached again.
@@ -62,8 +63,8 @@ class StoreBed {
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
   // Reads with the client other(). Fails the test if the store does not answer.
   [[nodiscard]] Reading read(const Keys& keys);
-  // Sends a transaction without waiting for the answer. The returned object gets the answer later.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
+  // Sends a transaction without waiting for the answer. The returned object gets the answer later.
   [[nodiscard]] Pending begin_commit(Transaction transaction);
   // Returns the revision that the next transaction will get.
   [[nodiscard]] Revision next() { return read({key("nothing")}).revision + 1; }

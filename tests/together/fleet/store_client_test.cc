@@ -443,7 +443,8 @@ class Crowd {
       clients_.push_back({.endpoints = Endpoints({"0", "1", "2"}, i + 1, true)});
   }
 
-  // Lets all clients enter, a few at a time. Returns false if they need more than `limit`.
+  // Lets all clients enter (connect and be served), a few at a time. Returns false if that takes
+  // more time than `limit`.
   [[nodiscard]] bool enter(Ms limit) {
     constexpr std::size_t together = 20;
     return run(limit, [this] {

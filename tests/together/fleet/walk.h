@@ -1,6 +1,10 @@
 // walk() visits every state that a simulation can reach, depth first. The simulation is a class
-// whose objects can be copied, with the functions steps(), make(step), words(), wrong(),
-// wrong_end() and end(). end() returns a name for the way in which the simulation has ended.
+// whose objects can be copied, with these functions:
+// * steps() returns the steps that are possible now, and make(step) makes one of them;
+// * words() returns a text that describes the whole state;
+// * wrong() returns the first fault so far, or an empty text;
+// * wrong_end() returns a fault of a state without possible steps, or an empty text;
+// * end() returns a name for the way in which the simulation has ended.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,8 @@
 
 namespace {
 
-// Returns by how many seconds the clock is ahead, or 0 if there is no such file.
+// Returns by how many seconds the clock is ahead, as the file in WALL_CLOCK says, or 0 if there is
+// no such file.
 long ahead_s() {
   const char* const path = std::getenv("WALL_CLOCK");
   const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC);

@@ -348,7 +348,7 @@ struct Shown {
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
 // `done` if its version already runs. Otherwise `done` may only follow `cutover_ready` (the upgrade
-// is at its gate), once the new version is active (`has_come`).
+// is at its gate), and only if the new version is active by then (`has_come`).
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;

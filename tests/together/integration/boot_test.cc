@@ -296,7 +296,7 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    // If a further start were counted, the file would change, because each record has a new number.
+    // A start that is counted changes this file, because each record in it has a new number.
     return world.read(file);
   };
   fail_once();

@@ -271,9 +271,9 @@ Puppet clog_and_hand_over(World& world, const std::string& members) {
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // Waits until the upgrader has answered all of the candidate's questions. The upgrader answers
-  // only a few questions in each turn of its event loop, and before the last answer the pipe may
-  // still have room for an `activate`.
+  // Waits until the upgrader has answered all of the candidate's messages, so that the candidate's
+  // pipe has no room for an `activate`. The pipe may have room until the last answer, since the
+  // upgrader answers only a few messages in each turn of its event loop.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

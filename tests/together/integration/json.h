@@ -20,8 +20,9 @@ class Json {
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // Each of the next five functions returns the member `name`. The function fails the test if the
-  // value has no member with this name and the function's type.
+  // Each of the next five functions returns the member `name`, and is named after the kind of this
+  // member's value. It fails the test if there is no such member, or if the value is of another
+  // kind.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;

@@ -13,7 +13,7 @@ class Rules {
   // "" if the line is allowed.
   std::string hears(std::string_view line);
 
-  // Records a line that the agent writes. The protocol page need not allow this line.
+  // Records a line that the agent writes, even if the protocol page does not allow this line.
   void says(std::string_view line);
 
  private:

@@ -463,7 +463,8 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // Kills the processes that adopt() has named, which no upgrader ends.
+  // Kills the processes that were named to adopt(): the test has left them running, and no upgrader
+  // ends them.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

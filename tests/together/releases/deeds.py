@@ -207,7 +207,8 @@ class Judge:
                 found == self.after and done.returncode == again_is_refused):
             raise Wrong("the next call: " + done.stderr.decode())
         expected = [self.after]
-        # If the interrupted `try` had completed its work, the second `try` may record a second try.
+        # If the interrupted `try` had completed its work, the repeated `try` is allowed to add one
+        # more entry `trying` to the ledger.
         if self.deed == "try" and found == self.after:
             expected.append({**self.after, "endings": [*self.after["endings"], "trying"]})
         left = (content(root), len(expected))

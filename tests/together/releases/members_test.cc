@@ -67,8 +67,9 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 }
 
 // Tests which of five releases are pruned, and compares the result with the rules of
-// agent-releases(1). Tries all combinations: each release needed or not, each release young or not,
-// with every value of --keep and some values of --older. The releases are not sorted by version.
+// agent-releases(1). Tries all combinations of the following: each release is needed by somebody or
+// not, each release is young or not, --keep has a value from 1 to 6, and --older is missing or has
+// one of three values. The releases are not sorted by version.
 // Rows: H-105
 TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};

@@ -29,10 +29,9 @@ namespace releases_target {
 
 using namespace agent_releases;
 
-// How many kinds of input there are, and which of them, counted from 0, is an archive. An input's
-// kind is its first byte modulo `kinds`.
+// The number of kinds of input. An input's kind, counted from 0, is its first byte modulo `kinds`.
 inline constexpr unsigned kinds = 6;
-inline constexpr unsigned archive = 5;
+inline constexpr unsigned archive = 5;  // the kind of an input that is an archive
 
 // Injected errors, which the checks below must find. An error has an effect only if the input is
 // accepted.

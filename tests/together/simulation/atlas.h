@@ -1,16 +1,19 @@
-// The maps of the exploration, one for each policy, and the moves that runs of the simulation have
-// made on these maps. A map has the states of the supervisor as places. A move, also called an
-// edge, is a pair of a state and an event, and is counted once. The exploration's rules decide
-// which states count as equal. Two events count as equal if they are of the same kind and about the
-// same agent, and if the supervisor's orders after them have the same outcomes.
+// The maps of the exploration, one for each policy (a set of the upgrader's options), and the moves
+// that runs of the simulation have made on these maps. The places of a map are the states of the
+// supervisor. A move, also called an edge, is a pair of a state and an event, and is counted once.
+// The exploration's rules decide which states count as equal. Two events count as equal if they are
+// of the same kind and about the same agent, and if the supervisor's orders after them have the
+// same outcomes.
 //
-// In the exploration any event may happen in any state. The code in upgrader/shell does not allow
-// some of these moves, so the simulation, which runs this code, can never make them:
-// * An agent's last words (messages that are read only after its exit) and stray output are
-//   followed by the report of its exit, and by no other event (rule IO-2).
+// In the exploration any event may happen in any state. The simulation runs the code in
+// upgrader/shell, which obeys the following rules. So a run of the simulation can make only those
+// moves of a map that keep these rules:
+// * After the first of an agent's last words (messages that are read only after its exit), its exit
+//   is reported (rule IO-2). Before that report come at most its other last words, its stray
+//   output, and events of agents that the supervisor does not know.
 // * No event follows the upgrader's end.
 // * No deadline is reported to the supervisor before the deadline has passed.
-// * An `activate` is reported as written later only if it has waited to be written.
+// * The event ActivateWritten comes only for an `activate` that has waited to be written.
 // * The codec refuses a request that contradicts itself (`healthy` with a trial of 0) as malformed.
 #pragma once
 
@@ -63,14 +66,15 @@ struct Sheet {
   std::vector<std::uint32_t> first_move;
 
   // The last move of a way. A way is a sequence of moves that leads from the supervisor's first
-  // state to another state, a place of the map. `move` is the index of the move. `dying` is the
-  // agent whose last words (messages that are read only after its exit) must come before the move,
-  // or nobody.
+  // state to another state (a place of the map). `move` is the index of the last move. `dying` is
+  // the agent whose last words (messages that are read only after its exit) must come before this
+  // move; it is `nobody` if no last words must come before.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways to each place, found by several searches. In search 0 all moves are equally
+  // For each of `choices` searches, the shortest ways from the supervisor's first state to each
+  // other state (place of the map), given by their last moves. In search 0 all moves are equally
   // long. In the other searches the lengths of the moves are random, so that a run that has failed
   // on one way can try a different way.
   static constexpr std::size_t choices = 12;
@@ -104,8 +108,8 @@ class Atlas {
 // event, or nobody if the event is not among an agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
-// The places and moves of the maps that runs have visited. All processes of the simulation share
-// this memory.
+// Records which places (states), moves and cells of the exploration's maps the runs have visited.
+// All processes of the simulation share the memory of this record.
 class Visits {
  public:
   explicit Visits(const Atlas& atlas);
@@ -119,16 +123,16 @@ class Visits {
 
   // Returns true if the code in upgrader/shell allows this move, but no run has made the move.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Counts the moves from this place of the map that the code in upgrader/shell allows, but that no
-  // run has made.
+  // Counts the moves that the code in upgrader/shell allows from this place of the map (a state),
+  // but that no run has made.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
     // The number of all states, moves or cells of the maps, and the number of those that runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // The number of those states, moves or cells of the maps that the code in upgrader/shell
-    // allows, and the number of the allowed ones that runs have visited.
+    // `allowed` counts only those states, moves or cells of the maps that the code in
+    // upgrader/shell allows. `allowed_visited` counts the allowed ones that runs have visited.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;

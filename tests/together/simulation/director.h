@@ -25,10 +25,10 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the run's next step. This is an act of the guide, the end of the faults, a step of one
-  // agent, the request for the good upgrade, or the signal that stops the upgrader. Must be called
-  // when no descriptor is ready and no timer has run out. Returns false if there was no step to
-  // take.
+  // Takes the run's next step. In a step, either the guide acts, all faults are switched off, one
+  // agent takes a step, the good upgrade is requested, or the upgrader gets the signal to stop.
+  // Must be called when no descriptor is ready and no timer has run out. Returns false if there was
+  // no step to take.
   bool act(const Supervisor* supervisor);
   // Counts an event of the supervisor. Must be called for each event.
   void count_event(const Supervisor& supervisor);

@@ -69,15 +69,16 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // Counts the guided seeds up to this seed, and multiplies the count by a prime that does not
-  // divide the number of goals. So if there are N goals, N consecutive guided seeds lead to each
-  // goal once. Two consecutive seeds lead to goals that are far apart in the list.
+  // A guided seed is one whose run is led to a goal. The index of its goal is its number among the
+  // guided seeds, times a prime, modulo the number N of goals. The prime does not divide N, so N
+  // consecutive guided seeds lead to each goal once. Two consecutive guided seeds lead to goals
+  // that are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
-// Returns the supervisor's options for a rehearsal (rehearsal.h), which finds out whether a run can
-// follow a way over the map. The exploration, which made the map, limits the wait for `confirm`
-// only if the upgrade has a gate. So if the options set no gate, removes the limit.
+// Returns the options of a run as the exploration, which has made the maps, would set them. The
+// exploration sets a limit on the wait for `confirm` only in options that set a gate. So if the
+// run's options set no gate, the returned options have no such limit.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -97,8 +98,9 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws random time limits until the run can follow its way, the path to its goal, with these
-// limits. Returns false if all draws_max draws fail; the limits of the last draw then stay.
+// Tries the run's time limits, and then random ones, until the run can make all moves of way_,
+// which lead to its goal, with these limits. Returns false if all draws_max tries fail; the limits
+// of the last try then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -270,9 +272,9 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Three kinds of events are sent all together: messages, events of unknown agents, and signals
-    // after which the supervisor orders nothing. If the supervisor orders something after a signal,
-    // the guide must prescribe the outcomes of these orders. So such a signal is sent alone.
+    // Events of three kinds are sent all together: messages, events of unknown agents, and signals
+    // after which the supervisor orders nothing. A signal after which the supervisor orders
+    // something is sent alone, since the guide must prescribe the outcomes of these orders.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

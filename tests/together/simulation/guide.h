@@ -21,23 +21,25 @@ namespace upgrader::simulation {
 // Goals: the exploration's map contains moves from state to state. Each guided run is steered to
 // one of these moves, its goal.
 
-// Of this many consecutive seeds, one gives a random run. The runs of the other seeds are led to a
-// goal by a guide, if the maps of the exploration are loaded.
+// Of this many consecutive seeds, one gives a random run. A guide leads the runs of the other seeds
+// to a goal, if the exploration's maps of the supervisor's states are loaded. Without the maps, all
+// runs are random.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
 }
-// Returns how many of the seeds from 1 to `seed` are guided.
+// Returns for how many of the seeds from 1 to `seed` is_guided() returns true.
 [[nodiscard]] constexpr std::uint64_t guided_up_to(std::uint64_t seed) {
   return seed - seed / unguided_every;
 }
 
-// The move of the map to which a run is led.
+// The move to which a guide leads a run. `move` is its index on the exploration's map for the
+// options `policy`. A move leads from one state of the supervisor to the next.
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  // The agent after whose last words (messages that are read only after its exit) the move must
-  // come, or nobody.
+  // The agent whose last words (messages that are read only after its exit) must come before the
+  // move; `nobody` if no last words must come before.
   test::Speaker dying = test::Speaker::nobody;
 };
 
@@ -49,14 +51,14 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide always makes this move as soon as the run is at the place from which the
-// move leads. Such a move does not change the supervisor's state, so it need not be the goal of a
-// run.
+// Returns whether a guide makes this move in passing: before a goal that begins in the same state.
+// Such a move does not change the supervisor's state, and need not be the goal of a run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The list of all goals. A goal is a move of the map to which a guided run is led. For each set of
-// options, the list has every move that the code in upgrader/shell allows, except the moves that a
-// guide makes in any case. Two consecutive seeds have goals that are far apart in this list.
+// The list of all goals. A goal is a move, from one state of the supervisor to the next, to which a
+// guide leads a run. For each set of options, the list has every whole move that the code in
+// upgrader/shell allows, except the moves that a guide makes in passing (comes_by_the_way). Two
+// consecutive guided seeds have goals that are far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);
@@ -67,13 +69,13 @@ class Goals {
   std::vector<Goal> goals_;
 };
 
-// Returns the options of this run as a policy, which is the exploration's form of options.
+// Returns the options of this run as the exploration of the supervisor's states would set them.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the run. With these limits, the run must be able to make every move on
-  // its way to the goal in time. If no such limits are found, the run keeps random limits.
+  // Chooses a way (a sequence of moves) to the goal, and time limits with which the run can make
+  // every move of this way. If no such limits are found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -87,10 +89,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // How many ways to the run's goal the guide tries, and how many sets of time limits the guide
-  // draws for each way.
-  static constexpr int plans_max = 6;
-  static constexpr int draws_max = 8;
+  static constexpr int plans_max = 6;  // how many ways to the run's goal the guide tries
+  static constexpr int draws_max = 8;  // how many sets of time limits it tries for each way
   void plan_way(std::uint32_t place, test::Speaker dying);
   bool finds_time(Swarm& swarm);
   void draw_limits(Swarm& swarm);
@@ -137,11 +137,11 @@ class MapGuide : public Guide {
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  // The places of the map at which the guide has already sent all messages that do not change the
-  // supervisor's state.
+  // The states (places of the map) in which the guide has already sent messages that do not change
+  // the supervisor's state.
   std::vector<std::uint32_t> rested_;
-  // The moves that change nothing and that the guide still has to make at the current place of the
-  // map.
+  // Moves that the guide still has to make, one by one, in the current state of the supervisor.
+  // They do not change this state.
   std::vector<std::uint32_t> idle_;
 
   // When agents leave their input unread: never, from their `ready` on, or always except for an

@@ -15,9 +15,9 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// Chooses when agents leave their input unread. If an agent closes its input on the way to the
-// goal, agents mostly do not read: the upgrader notices a closed input only when it sends something
-// to the agent, or when bytes for the agent are waiting.
+// Chooses when agents leave their input unread. The upgrader notices a closed input only when it
+// sends something to the agent, or when bytes for the agent are waiting. So if an agent closes a
+// pipe on the way to the run's goal, agents mostly do not read, so that bytes for them are waiting.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -45,16 +45,17 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if a later move requires this agent to close its input before its `activate` is
-// written. The write of the `activate` must be the first one that fails, so before it no other
-// bytes may wait for the agent in the upgrader.
+// Returns true if no bytes may wait for this agent in the upgrader. This is so if the agent is
+// ready and not yet activated, and the guide still has to make a move in which an `activate` is
+// lost because an agent closes its input. The write of the `activate` must be the first write that
+// fails.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait for the agent in the upgrader. Does so
-// only if the next move requires an `activate` to be lost, since no other bytes may wait then.
-// Returns true if any bytes waited.
+// Makes room in the agent's pipe for all bytes that wait for the agent in the upgrader, but only if
+// an `activate` is to be lost in the next move. The write of the `activate` must be the first write
+// that fails, so no earlier bytes may wait. Returns true if it has made room for such bytes.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -193,9 +194,9 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent send last words, which are messages that the upgrader reads only after the agent's
-// exit. If the next moves on the way to the goal are last words, too, the agent also sends these.
-// Then makes the agent exit.
+// Makes an agent send the message of `event` as last words: the upgrader reads the message only
+// after the agent's exit. If the guide's next moves are events of last words, too, the agent also
+// sends their messages. Then makes the agent exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -245,9 +246,12 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input full or free, as choose_clog() has decided: full once it sends `ready`,
-// or free when it sends `ready` and full at all other times. `makes_ready` is true if the agent
-// sends `ready` now.
+// Makes the agent's input pipe full, or gives it room, when the agent sends a message. Does so as
+// choose_clog() has decided:
+// * Clog::from_ready: the pipe becomes full when the agent sends `ready`.
+// * Clog::but_activate: the pipe has room when the agent sends `ready`, and becomes full when it
+//   sends any other message.
+// `makes_ready` is true if the agent sends `ready` now.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -258,9 +262,10 @@ bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// Closes the agent's input so that the upgrader notices this immediately, since a write fails. If
-// no bytes wait for the agent, the agent first sends a message that the upgrader answers with an
-// `error`. If the agent cannot send such a message, leaves the input open and returns false.
+// Closes the agent's input while the upgrader has something to write to the agent. The write fails,
+// so the upgrader notices the closed input immediately. If no bytes wait for the agent, the agent
+// first sends a message that the upgrader answers with an `error`. If the agent cannot send such a
+// message, leaves the input as it is and returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -296,9 +301,9 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Postpones a deadline that would pass before the wanted deadline: the agent with the earlier
-// deadline sends `extend` or a heartbeat. Returns false if no deadline would pass before the wanted
-// one, or if the earlier deadline cannot be postponed.
+// Postpones a deadline that would pass before, or at the same instant as, the deadline that `event`
+// needs: the agent with that deadline sends `extend` or a heartbeat. Returns false if there is no
+// such deadline, or if it cannot be postponed.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

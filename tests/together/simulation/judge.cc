@@ -89,8 +89,8 @@ std::vector<std::string> print(const Actions& actions) {
 
 // ---- lines and rules
 
-// The maximum number of events in a run. A correct run has fewer events, so this limit ends a run
-// whose loop never rests although time passes.
+// The maximum number of events in a run. A correct run has fewer events. So this limit ends a run
+// whose events never stop, even if its clock moves on.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -185,9 +185,10 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event that can be about an agent that the supervisor does not know. Does this
-// after each of a dead agent's last words (messages that are read after its exit), since a guide
-// (guide.h) cannot act between two of them.
+// Delivers every event that can be about an agent, as an event of an agent that the supervisor does
+// not know. Such an event must change nothing. Does this after each of a dead agent's last words
+// (messages that are read after its exit). Between two last words the run's guide (guide.h) cannot
+// deliver such events, since a guide acts only when the simulated machine is at rest.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -364,8 +365,9 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If another deadline has passed in this step, it may have ended the wait that this deadline
-    // limits. This deadline was then cleared or set anew, so it need not have been postponed.
+    // If a deadline has taken effect in this step, it may have ended the wait that the late
+    // deadline `name` limits. Then `name` was cleared or set anew, and need not have been
+    // postponed.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -434,10 +436,9 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. Only a fallback's `welcome` may say why the upgrade failed. If a fallback's
-// `welcome` does not say this, the upgrade has not failed yet, and the fallback must be a standby
-// during the trial. In this case, another agent must have been sent `activate`, and must not have
-// ended.
+// Checks a `welcome`. If it says why the upgrade failed, it must go to a fallback. If a fallback's
+// `welcome` does not say this, the upgrade has not failed yet. Then the fallback must be a standby
+// during the trial: another agent must have been sent `activate`, and must not have ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();
@@ -450,8 +451,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback is sent the reason why the upgrade failed exactly once, in its `welcome`
-// or its `activate`, and that no other agent is sent this reason.
+// Checks that a fallback is sent exactly once, in its `welcome` or its `activate`, the reason why
+// the upgrade failed. No other agent may be sent this reason.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");

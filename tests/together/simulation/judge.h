@@ -21,8 +21,8 @@
 
 namespace upgrader::simulation {
 
-// The actions that the code in upgrader/shell performs on the machine, such as the check of a
-// program, and their outcomes.
+// An action of the code in upgrader/shell on the machine, together with its outcome. For example,
+// `check` is the check of a program that succeeds, and `check_fails` is one that fails.
 enum class World {
   check,
   check_fails,
@@ -218,8 +218,9 @@ class Judge {
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
-  // The ids that have left ids_ended_ while lines of operators waited in control_lines_. The
-  // upgrader may have answered such a line already, while it still knew the id.
+  // The ids of upgrades that were dropped from ids_ended_ while lines were waiting in
+  // control_lines_. One of these lines may request an upgrade with such an id. The upgrader may
+  // have answered this request already, while it still knew the id.
   std::set<std::string> ids_forgotten_;
   std::string id_under_way_;  // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;

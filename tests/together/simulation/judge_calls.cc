@@ -16,8 +16,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The maximum number of turns of the event loop at one instant without an event. The longest flood
-// of messages takes fewer turns.
+// The maximum number of turns of the event loop until it rests or an event comes at a new instant.
+// The longest flood of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
 // How often the code in upgrader/shell may set its timer during one callback, however many lines
 // the callback reads. After each signal the count begins anew.
@@ -27,9 +27,10 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the code in upgrader/shell
 
-// Chooses the outcome of an action: normally `asked`. But if a guide (guide.h) has prepared a list
-// of outcomes, takes the next one from the list, and returns it if it is a failure. For the check
-// of a program, does so only if the next outcome is a failed check.
+// Chooses the outcome of an action: normally `asked`, which is a success. But if a guide (guide.h)
+// has prepared a list of outcomes, removes the first one from the list, and returns it if it is a
+// failure. If `asked` is the check of a program, the first outcome stays in the list unless it is a
+// failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -271,8 +272,9 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // If init has a watchdog for the upgrader, the upgrader must notify init regularly. In this case,
-  // the loop always has a timer, even if no deadline is set.
+  // The loop of an upgrader at rest may have a timer for later than in one second only if the
+  // upgrader is busy. An upgrader with a watchdog of init is always busy, even if no deadline is
+  // set: it must notify init regularly.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

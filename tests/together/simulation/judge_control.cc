@@ -37,7 +37,8 @@ std::size_t count_of(const Value& object, const char* name) {
 // line. Text after the last newline, at the end of the file, is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
-    // An incomplete line is not a request. So the judge records an empty line in its place.
+    // The upgrader must ignore an incomplete line, even if its text is a request. So the judge
+    // records an empty line in its place, which is no request.
     if (!control_line_.empty()) control_lines_.emplace_back();
     control_line_.clear();
   }

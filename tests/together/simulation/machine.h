@@ -87,10 +87,9 @@ class Process {
   std::size_t written = 0;    // how many of these bytes it has written so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
-  // How many lines the process had written when the callback of the upgrader's timer last began. In
-  // this callback, the upgrader may find that a deadline has passed. By rule IO-1 of
-  // ARCHITECTURE.md, it must then report these lines to the supervisor before it reports the
-  // deadline.
+  // How many lines this process (an agent) had written when the callback of the upgrader's timer
+  // last began. If this callback finds that a deadline has passed, it must report these lines to
+  // the supervisor before it reports the deadline (rule IO-1 of ARCHITECTURE.md).
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet

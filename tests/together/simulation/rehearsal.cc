@@ -143,10 +143,10 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
   return true;
 }
 
-// Lets some time pass before the next event, so that deadlines can pass in different orders:
-// deadlines that were set at the same instant always pass in the same order. If the agent closes a
-// pipe next, it is soon killed, and only a near deadline can pass before the kill. So about half of
-// the pauses before such a move last until shortly before the next deadline.
+// Lets a random time pass before the next event. Without pauses, deadlines would often be set at
+// the same instant, and would then always pass in the same order. An agent that has closed a pipe
+// is soon killed, and only a near deadline can pass before the kill. So if the next event is the
+// closing of a pipe, about half of the pauses last until shortly before the next deadline.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -202,8 +202,8 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Lets all deadlines pass that are still due after a move. Returns true if none of them changes the
-// supervisor's state.
+// Lets the deadlines pass that are due now, after a move has led to `place`, a state of the
+// supervisor. Returns true if at most two are due, and none of them changes this state.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

@@ -3,11 +3,12 @@
 // and the moves between them. At the end, `make simulate` prints how much of these maps the runs
 // have visited.
 //
-//   simulate SEEDS [N]     runs the seeds from 1 to SEEDS, and prints figures and a result line;
-//                          then, N times, further seeds that lead to moves that were missed
+//   simulate SEEDS [N]     runs the seeds from 1 to SEEDS; then, N times, runs further seeds that
+//                          can lead to moves that no run has made; then prints figures and a
+//                          result line
 //   simulate -s SEED       runs one seed; with -t prints its whole trace
-//   simulate -c SEEDS      for a program with an injected bug: succeeds if one of so many seeds
-//                          fails, and says which
+//   simulate -c SEEDS      for a program with an injected bug: runs the seeds from 1 to SEEDS;
+//                          succeeds if one of them fails, and says which
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +35,9 @@ using upgrader::test::with_commas;
 
 // ---- figures, for people and for `make verify`
 
-// A run of at least `seeds_bar` seeds must visit at least `edges_bar` percent of the edges, which
-// are the moves between states that the exploration has found.
+// A run of at least `seeds_bar` seeds must visit at least `edges_bar` percent of the edges that the
+// code in upgrader/shell allows. Edges are the moves between the states that the exploration has
+// found.
 constexpr double edges_bar = 99.0;
 constexpr std::uint64_t seeds_bar = 1'000'000;
 
@@ -69,7 +71,9 @@ std::string commit() {
   return name;
 }
 
-// Prints the figures and the result line. Returns true if runs have made enough of the map's moves.
+// Prints the figures and the result line. Returns true if no seed has failed and, if there are at
+// least `seeds_bar` seeds, the runs have visited at least `edges_bar` percent of the edges that the
+// code in upgrader/shell allows.
 bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits, bool failed) {
   const Visits::Share edges = visits.edges();
   const std::string figures =
@@ -212,9 +216,10 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Looks at the next seeds after `above`, as many as are needed so that each goal occurs once.
-// Returns the seeds that can lead a run to something new: a move that no run has made, or a place
-// from which such moves lead. For each such place, returns at most one seed.
+// Looks at the next seeds after `above`, as many as are needed so that each goal (the move to which
+// a run is led) occurs once. Returns the seeds with a goal that no run has made. Also returns seeds
+// whose goal begins in a state from which other moves lead that no run has made, but at most one
+// such seed for each state.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

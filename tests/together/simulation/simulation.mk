@@ -4,8 +4,8 @@ simulation_directory := tests/together/simulation
 simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sendto
 simulation_wraps := $(foreach call,$(simulation_calls),-Wl,--wrap=$(call))
 
-# The object files of the upgrader's event loop. seat.h puts the judge of the simulation between the
-# loop and its supervisor.
+# The object files of the upgrader's event loop, compiled with seat.h. This header puts the judge of
+# the simulation between the loop and its supervisor.
 ifdef SINGLE
 seated := $(upgrader_loop:%.cc=$(BUILD)/objects/seated/%.o)
 else

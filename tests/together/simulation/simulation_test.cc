@@ -1,6 +1,7 @@
 // Runs a small fixed set of seeds, and checks that a seed always gives the same run. As canaries,
-// this test runs supervisors with a bug, which random runs must find. The long run, with the maps
-// and more canaries, is `make simulate`.
+// this test runs supervisors with a bug, which random runs must find. The long run, with more
+// canaries, is `make simulate`: it also leads runs along the exploration's maps of the supervisor's
+// states.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -118,9 +119,9 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // The run is to reach the event that reports a missing `hello`, which comes after five seconds.
-  // If the start timeout is shorter than that, the upgrader ends the agent too early. So the run
-  // can follow this way only with a longer start timeout.
+  // The two moves are the start, and the event that reports a missing `hello`, which comes after
+  // five seconds. If the start timeout is shorter than that, the upgrader ends the agent too early.
+  // So a run can make both moves only with a longer start timeout.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

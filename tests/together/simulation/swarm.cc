@@ -12,7 +12,8 @@ Duration some_time(Random& random) {
 
 namespace {
 
-// Draws the rate of a fault, in percent. Only `percent_on` percent of all draws are not 0.
+// Draws the rate of a fault, in percent: a number from 1 to `most` in `percent_on` of a hundred
+// draws, and 0 in the others.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
 }

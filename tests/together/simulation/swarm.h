@@ -65,7 +65,7 @@ struct Swarm {
   bool waits_for_lock = false;
   Duration watchdog{0};  // the longest time between heartbeats; 0 if none are wanted
 
-  // The settings of the simulated machine.
+  // ---- the settings of the simulated machine
   bool timers_last = false;
   int splits = 0;  // the percentage of long writes that are cut short
   int interrupts = 0;
@@ -82,7 +82,7 @@ struct Swarm {
   std::size_t input_capacity = 65'536;
   std::size_t output_capacity = 65'536;
 
-  // The settings of the simulated agents.
+  // ---- the settings of the simulated agents
   int mischief_makers = 0;         // how many of a hundred agents misbehave
   std::vector<Deed> deeds;         // the kinds of misbehaviour from which each process draws
   std::size_t mischief_max = 1;    // how often a process misbehaves at most
@@ -97,7 +97,7 @@ struct Swarm {
   // on. If 0, init always reads its socket.
   Duration init_reads{0};
 
-  // The settings of the people who send signals and requests to the upgrader, and of init.
+  // ---- the settings of the signals to the upgrader, and of its control directory
   std::vector<std::pair<Duration, int>> signals;
   struct Visit {
     Duration delay;
@@ -107,7 +107,7 @@ struct Swarm {
   std::vector<Visit> visits;  // visits to the control directory, if there is one
   int status_failures = 0;    // the percentage of writes of status.json that fail
   int fifo_failures = 0;      // the percentage of attempts to open the FIFO that fail
-  Duration calm_after{0};
+  Duration calm_after{0};     // after this time at the latest, a random run has no more faults
 };
 
 [[nodiscard]] Swarm draw_swarm(Random& random);

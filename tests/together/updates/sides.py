@@ -1,7 +1,7 @@
-# The two sides that tests/together/updates/pm2 compares: `npm install -g` with pm2, and update()
-# with agentify. Each side runs its own web server. The installation of a side can be killed at the
-# n-th call that changes a file, and the side reports the files that are left after that. Only one
-# thread may use a side.
+# The two sides that tests/together/updates/pm2 compares: `npm install -g` with pm2, and update() of
+# the JavaScript library (LIBRARY) with agentify. Each side runs its own web server. The
+# installation of a side can be killed at its n-th call that changes files, and the side then
+# reports the trees of files that are left. Only one thread may use a side.
 import hashlib
 import json
 import os

@@ -3,7 +3,8 @@
 # and the FIFO as upgrader(8) says, and executes orders that the test writes to its standard input.
 # It shares no code with upgraderctl or the upgrader.
 #
-# usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until `pass`
+# usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until an order
+#                               such as `pass` changes it
 #
 # Each order is one line. The double executes the order, writes status.json, and prints `done`. An
 # order that begins with `when` waits until a request of the named type has been read. See the class

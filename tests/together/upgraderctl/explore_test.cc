@@ -318,8 +318,8 @@ bool was_refused(const World& world) {
   return own_answer(world) != nullptr && own_answer(world)->ok == false;
 }
 
-// Compares the conversation's final report with what has happened in `world`. Returns the error in
-// the report, or "" if there is none.
+// Compares the conversation's final report with what has happened in `world`. Returns what is wrong
+// with the report, or "" if the report is right.
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
