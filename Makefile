@@ -96,9 +96,10 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# Code that several tests share, in units. The first of these units do not use Catch2, and programs
-# without Catch2 link only those. source_directory.cc contains the path of the source tree, so it is
-# compiled by itself, with that path as a macro.
+# Code that several tests share. Most of it is compiled in units of several sources (see above). A
+# program without Catch2 links only the parts that do not use Catch2: the units walks and processes,
+# inputs.cc and source_directory.cc. source_directory.cc contains the path of the source tree, so it
+# is compiled by itself, with that path as a macro.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
@@ -260,9 +261,9 @@ $(BUILD)/objects/%.o: %.cc
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Warnings about shadowed names are off for units: within a unit, a name of one file may shadow a
-# name of a second file, which is not an error. `make analyze` compiles each file by itself and
-# gives these warnings.
+# Warnings about shadowed names are off for units (several sources that are compiled together): a
+# name in one source may shadow a name in a different source, which is not an error. `make analyze`
+# compiles each file by itself and gives these warnings.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)

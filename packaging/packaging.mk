@@ -25,11 +25,11 @@ static-tools:
 	@cp $(upgrader_static) $(static_tools)/bin
 
 # `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
-# static programs. For another processor, each program is wrapped in a script that runs it in
-# qemu-user. For MIPS, qemu-user must emulate a processor with floating point: on a processor
-# without it, the Linux kernel emulates floating point for programs, and qemu-user does not.
-# agentify cannot be run in qemu-user, which has no subreapers; for mipsel, `make check-memory` runs
-# agentify.
+# static programs. If ARCH is not amd64, each program is wrapped in a script that runs it in
+# qemu-user. For MIPS, qemu-user must emulate a processor with floating point (24Kf). On a processor
+# without it (24Kc), the Linux kernel emulates floating point for programs, but qemu-user does not.
+# agentify cannot be run in qemu-user, which has no subreapers. For mipsel, `make check-memory` runs
+# agentify in an emulated machine.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64

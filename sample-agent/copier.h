@@ -89,8 +89,8 @@ class Copier {
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
 
-  // Copies lines of the input as records, about turn_bytes bytes at most. Returns true if there may
-  // be more lines.
+  // Copies lines of the input as records, until there are no more lines or about turn_bytes bytes
+  // have been copied. Returns true if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
   // Returns how long, counted from the last copy(), the agent must still wait until it may leave a

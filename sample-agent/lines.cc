@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// How many bytes before a place in a file are compared to recognize the file: enough to tell two
-// logs apart, and few enough to be read again at each read.
+// A file is recognized by at most this many of its bytes, just before the place that was reached.
+// They are enough to tell two logs apart, and so few that each read can read them once more.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {

@@ -40,7 +40,8 @@ class Lines {
   // Starts again at the beginning of the file, and drops the bytes that were read.
   void start_again();
 
-  // Returns the offset in the file of the next line, the first line that take() has not skipped.
+  // Returns the offset, in the file, at which the next line begins: the first line that take() has
+  // not skipped.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }

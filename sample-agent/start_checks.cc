@@ -118,7 +118,8 @@ Wrong check_output(const Configuration& configuration) {
   return refusal_from_errno("write to", directory).reason;
 }
 
-// Checks that the disks have room for the next writes: the records of one turn, and a position.
+// Checks that the disks have room for the next writes: the records of one turn of the event loop,
+// and the position file.
 Wrong check_rooms(const Configuration& configuration) {
   std::error_code error;
   const std::filesystem::path output = std::filesystem::canonical(configuration.output, error);

@@ -39,11 +39,13 @@ __attribute__((constructor)) void protect_relocated_pages() {
 }  // namespace
 
 #ifdef __x86_64__
-// Adds the program's base address to each address in its tables. The list of these addresses is
-// packed in the format RELR, and so takes a fortieth of the space. In this format, a word with an
-// even value is the place of an address. A word with an odd value has a bit for each of the next 63
-// words of the program. musl 1.2.3 cannot unpack the format, so this function runs before musl's
-// own start. The function must not use the stack protector, because only musl's start sets it up.
+// Relocates the program: adds its base address to each of its words that contains an address. The
+// list of these words is packed in the format RELR, and so takes a fortieth of the space that an
+// unpacked list takes. In this format, an even entry is the offset of such a word from the base
+// address. An odd entry has a bit for each of the next 63 words of the program; a set bit marks a
+// word that contains an address. musl 1.2.3 cannot unpack the format, so this function runs before
+// musl's own start. The function must not use the stack protector, because only musl's start sets
+// it up.
 extern "C" {
 
 extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));
@@ -92,8 +94,8 @@ void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
 
-// There is deliberately no operator delete without a size, so that code which calls one cannot be
-// linked.
+// Deliberately, there is only an operator delete with a size. Code that calls one without a size
+// cannot be linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
 #endif

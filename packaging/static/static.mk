@@ -39,12 +39,13 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
   /usr/$(static_triplet)/include/c++/12/$(static_triplet)
 endif
 
-# The compiler's flags. Most of them make the file small, which is the main aim; some of these are
-# possible because the program throws no exception and has one thread. -fstack-protector guards
-# fewer functions than -fstack-protector-strong, which would also guard every function with an array
-# in it, and make the file 6 KB larger. The program is loaded at a different address in every
-# process. Tables that the loader has filled in become read-only (run_time.cc does the part of this
-# that musl leaves out).
+# The flags for the compiler. Most of them make the file small, which is the main aim. Some of
+# these, such as -fno-exceptions and -fno-threadsafe-statics, are possible because the program
+# throws no exception and has one thread. -fstack-protector guards fewer functions than
+# -fstack-protector-strong, which would also guard every function with an array in it, and make the
+# file 6 KB larger. With -fPIE and -static-pie, the program is loaded at a different address in
+# every process. The linker's flag -z relro asks that tables of addresses become read-only when they
+# have been filled in. musl leaves them writable, so run_time.cc makes them read-only.
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
@@ -65,8 +66,8 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr turns off warnings about a symbol that two objects declare with different types. At
-# present no symbol causes such a warning. There would be one if run_time.cc defined a symbol that
-# the compiler also declares, such as that of a type table, with a different type.
+# present no symbol causes such a warning. There would be one if run_time.cc defined, with a
+# different type, a symbol that the compiler also declares, such as that of a type table.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -156,20 +157,22 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The specs with which packaging/static/tools runs the compiler: they say which start code and
-# libraries gcc links. A script of musl makes the specs, for programs that may use exceptions and
-# are not relocated. On ARM, the compiler's library libgcc calls raise() of the C library. So the
-# linker searches libgcc and the C library repeatedly, until no symbol is missing.
+# The specs with which packaging/static/tools runs gcc: they say which start code and libraries gcc
+# links. A script of musl makes them, for programs that may use exceptions and do not relocate
+# themselves. On ARM, the compiler's library libgcc calls raise() of the C library. So this rule
+# changes the specs: the linker searches libgcc and the C library repeatedly, until no symbol is
+# missing.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
 	  $(abspath $(static_musl_built))/lib none | sed -e 's|-dynamic-linker none||' \
 	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
-# The specs for the upgrader, made from the specs above. The start code is that of a program that
-# has no loader and relocates itself; musl's script makes no specs for such programs. The code that
-# gcc adds to each program for exceptions and transactional memory is left out. All objects depend
-# on this file, so that they are compiled again when the flags in it change.
+# The specs for the upgrader, made from musl_exceptions.specs. The upgrader has no loader and
+# relocates itself. musl's script makes no specs for such programs, so this rule puts in the start
+# code for them, rcrt1.o. The code that gcc adds to each program for exceptions and transactional
+# memory is left out. All objects depend on this file, so that they are compiled again when the
+# flags in it change.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
@@ -252,10 +255,10 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	  $(integration_tests) tests/delivery/places/run.sh
 	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
-# The agents of the tests are scripts. The kernel runs them by this machine's own shell, but the
-# emulated upgrader first checks that the shell is a program for the emulated processor. So in the
-# emulator's file system, /bin/sh is a link to a program for that processor (the upgrader itself),
-# which passes this check. in_emulator makes a script that runs a program in the emulator. The last
+# The agents of the tests are scripts, which the kernel runs by this machine's own /bin/sh. But
+# before it starts a script, the emulated upgrader checks that /bin/sh is a program for the emulated
+# processor. So the emulator shows the upgrader a different /bin/sh, which passes this check: a link
+# to the upgrader itself. in_emulator makes a script that runs a program in the emulator. The last
 # command below, play_static_hello, gets two such scripts, for the upgrader and for the hello-agent.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
