@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/record_rules.h"
 #include "tests/together/fleet/judge_bench.h"
 
 namespace judge_watch_test {
@@ -84,6 +85,24 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
       is_said ? "new: 9 of 51 failed first, control: 0 of 60: not known, e = 41:"
               : "new: 9 of 51 failed first, control: 0 of 60: worse, e = 588 > 100"));
   CHECK((bench.rollout().state == RolloutState::rolling) == is_said);
+}
+
+TEST_CASE("when more nodes have failed than a judge's record may list, it can still be read") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  RolloutJudge judge = bench.judge();
+  for (std::int64_t other = 1; judge.failed.size() < judge_failed_max - 1; ++other)
+    judge.failed.push_back(other);
+  bench.put(key_of(KeyKind::rollout_judge, {"r"}), write_record(judge));
+  bench.replace_driver();
+  bench.wait(5 * minute);
+
+  for (std::size_t i = 0; i < 3; ++i)
+    bench.starts(bench.first[i]);
+  bench.wait(5 * minute);
+
+  CHECK(bench.judge().failed.size() == judge_failed_max);
 }
 
 TEST_CASE("when as many control nodes restart, nothing follows") {
