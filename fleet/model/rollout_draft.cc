@@ -64,6 +64,7 @@ Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
   draft.batches = std::move(batches.batches);
   draft.unlabelled = std::move(batches.unlabelled);
   for (const Ids& batch : draft.batches) {
+    if (auto wrong = wrong_confirm(draft.terms, batch.size())) return refuse(*wrong);
     if (write_record(RolloutBatch{batch}).size() > value_bytes_max) {
       return refuse("a batch of " + std::to_string(batch.size()) +
                     " nodes with such long names is longer than a record");

@@ -129,19 +129,23 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   if (terms.confirm_ms != 0 && terms.confirm_ms < terms.soak_ms + confirm_beyond_soak_ms) {
     return "confirm is at least the soak and 60 s, so that a confirmation can arrive";
   }
-  const std::int64_t spread = std::max<std::int64_t>(terms.spread_ms, 0);
-  if (spread > 0 && confirm_ms(terms) < spread + terms.soak_ms + confirm_beyond_soak_ms) {
+  if (terms.judge_timeout_ms < 0) return "times are not negative";
+  if (auto wrong = wrong_confirm(terms, 0)) return wrong;
+  if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
+  return std::nullopt;
+}
+
+std::optional<std::string> wrong_confirm(const RolloutTerms& terms, std::size_t nodes) {
+  const std::int64_t spread = spread_ms(terms, nodes);
+  const std::int64_t least = spread + terms.soak_ms + confirm_beyond_soak_ms;
+  if (spread > 0 && confirm_ms(terms) < least) {
     return "confirm is at least the spread, the soak and 60 s: the last node of a batch soaks "
            "while the first waits";
   }
-  if (terms.judge_timeout_ms < 0) return "times are not negative";
-  if (waits_for_verdict(terms) && confirm_ms(terms) < spread + terms.soak_ms +
-                                                          judge_timeout_ms(terms) +
-                                                          confirm_beyond_soak_ms) {
+  if (waits_for_verdict(terms) && confirm_ms(terms) < least + judge_timeout_ms(terms)) {
     return "confirm is at least the spread, the soak, the judge-timeout and 60 s: the first node "
            "waits while the batch is judged";
   }
-  if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
   return std::nullopt;
 }
 

@@ -47,8 +47,8 @@ inline constexpr std::int64_t tolerate_max = 100'000'000;
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which the batches, the order, the soak, --max-failed and the spread are open: a
-// person may set them, and otherwise settle() does. Terms from the store or from this program's
-// code have no open member.
+// person may set them, and otherwise settle() does, or for the spread spread_ms(). Terms from the
+// store or from this program's code have no other open member than the spread.
 [[nodiscard]] RolloutTerms open_terms();
 
 // Fills in the terms that nobody has chosen yet, for a rollout to `nodes` nodes. `seed` is used for
@@ -58,6 +58,12 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns why these terms are refused, or no value if they are good. All terms must have values:
 // see settle().
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
+
+// Returns why --confirm is refused for a batch of `nodes` nodes, or no value if it is long enough:
+// the first node of the batch waits for `confirm` until the last one has soaked and is judged.
+// `nodes` has no influence if the terms have a spread.
+[[nodiscard]] std::optional<std::string> wrong_confirm(const RolloutTerms& terms,
+                                                       std::size_t nodes);
 
 // Returns why --alpha or --tolerate is refused, or no value if both are good.
 [[nodiscard]] std::optional<std::string> wrong_judging(const RolloutTerms& terms);

@@ -505,6 +505,29 @@ TEST_CASE("the last node of a batch soaks, and is confirmed, before the first go
         "the first waits");
 }
 
+TEST_CASE("--confirm includes the time in which the nodes of a large batch begin by default") {
+  std::vector<RolloutCandidate> candidates;
+  for (const PlacedNode& node : nodes(20))
+    candidates.push_back({.node = {.id = node.id, .reports = true}});
+  const auto refusal = [&](std::int64_t batch, std::int64_t confirm_ms) {
+    RolloutTerms wanted = open_terms();
+    wanted.component = "agent";
+    wanted.version = "2";
+    wanted.target = "*";
+    wanted.batch = batch;
+    wanted.soak_ms = 60'000;
+    wanted.confirm_ms = confirm_ms;
+    const auto drafted = draft_rollout(wanted, candidates, "s");
+    return drafted ? "" : drafted.reason();
+  };
+
+  CHECK(refusal(10, 120'000) == "");
+  CHECK(refusal(20, 121'999) ==
+        "confirm is at least the spread, the soak and 60 s: the last node of a batch soaks while "
+        "the first waits");
+  CHECK(refusal(20, 122'000) == "");
+}
+
 TEST_CASE("without --max-failed, three failures abort, or one of a hundred nodes that have begun") {
   RolloutTerms wanted = open_terms();
   settle(wanted, 10'000, "x");
