@@ -117,7 +117,8 @@ std::map<std::string, std::string> Budgets::counted_in(const Domain& domain,
   const auto places = taken_.find(domain);
   if (places == taken_.end()) return counted;
   for (const auto& [number, taken] : places->second) {
-    if (exists(taken.node)) counted[taken.node] = taken.by;
+    if (!exists(taken.node)) continue;
+    counted[taken.node.empty() ? "place " + std::to_string(number) : taken.node] = taken.by;
   }
   return counted;
 }

@@ -111,7 +111,8 @@ class Budgets {
   [[nodiscard]] bool works(const std::string& node) const;
   // Returns the nodes that count against the budget of a domain, which is a label with one of its
   // values. For each node, the map has the rollout, plan or desired version that moves the node, or
-  // an empty string if the node counts because it does not work.
+  // an empty string if the node counts because it does not work. A place whose record cannot be
+  // read counts, too, as `place NUMBER` in place of a node.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;

@@ -70,6 +70,16 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.budgets.nodes_of("rollout/r2") == std::set<std::string>{"n3"});
 }
 
+TEST_CASE("each place whose record cannot be read counts as taken") {
+  Bench bench;
+  for (const std::string number : {"0", "1"})
+    bench.store.put(key_of(KeyKind::place, {"site", place_value("north"), number}), "?");
+  bench.look();
+
+  CHECK(bench.takes("rollout/r1", {"n1"}) ==
+        "site=north: 2 of 2 places are taken, by place 0 (somebody), place 1 (somebody)");
+}
+
 TEST_CASE("a batch that needs more places of a value than there are is told so") {
   Bench bench;
   CHECK(bench.takes("rollout/r1", {"n1", "n2", "n3"}) ==

@@ -186,8 +186,8 @@ TEST_CASE("the judge stops versions that fail more often, the sooner the more fa
       "in more than half");
 }
 
-double stopped_gauges(const JudgedGauge& gauge, std::size_t line, std::int64_t most) {
-  const std::size_t count = std::max<std::size_t>(runs() / 20, 20);
+double stopped_gauges(const JudgedGauge& gauge, std::size_t line, std::int64_t most,
+                      std::size_t count = std::max<std::size_t>(runs() / 20, 20)) {
   std::size_t stopped = 0;
   for (std::size_t run = 0; run < count; ++run) {
     Chance chance(seed_of(line, run));
@@ -249,13 +249,21 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("canaries: a judge that peeks, and one that forgets who has failed before, are found") {
+TEST_CASE("canaries: judges that peek, forget who failed before, or trust a median are found") {
   const Tally peeks = tally({.failures_a_minute = day / 7}, 500, JudgeKind::peeks);
   CHECK(peeks.by_judge > most_with_chance());
   const JudgedVersion frail{
       .failures_a_minute = day / 30, .frail_share = 0.05, .frail_factor = 100};
   const Tally forgets = tally(frail, 501, JudgeKind::forgets_early);
   CHECK(forgets.by_judge > most_with_chance());
+  // Measures share one half of the errors that are allowed. This judge errs about three times as
+  // often, so it takes a thousand rollouts to find that.
+  const JudgedGauge lasting{.is_lasting = true, .by_half = true};
+  constexpr std::size_t many = 1'000;
+  const double halves = stopped_gauges(lasting, 502, lasting.nodes, many);
+  CHECK(halves > allowed / 2 + 3 * std::sqrt(allowed / 2 / static_cast<double>(many)));
+  tell("canary: worse than a median by a fixed chance", "stopped by the judge " + per_cent(halves),
+       true);
   tell("canary: a 1 % test that is looked at all the time",
        "stopped by the judge " + per_cent(peeks.by_judge), true);
   tell("canary: nodes that failed before they moved are compared",
