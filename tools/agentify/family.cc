@@ -162,8 +162,7 @@ bool Sweep::round() {
     break;
   }
   for (const Process& process : descendants(list_processes(), ::getpid())) {
-    if (process.ended || !kill_this(process)) continue;
-    if (process.pid != spared_) killed_.insert(process.pid);
+    if (!process.ended && kill_this(process)) killed_.insert(process.pid);
   }
   return false;
 }

@@ -69,10 +69,6 @@ struct Process {
 // Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // `spared` is the pid of the daemon's main process, or 0. This process is killed like all others,
-  // and spared only in the count: killed() leaves it out, because its end is reported separately.
-  explicit Sweep(pid_t spared = 0) : spared_(spared) {}
-
   // Reaps the descendants that have exited, and kills the living ones. Returns true if no
   // descendant is left. Otherwise round() must be called again when a child has exited or
   // sweep_interval_ms have passed: a process may have forked before it was killed.
@@ -82,7 +78,6 @@ class Sweep {
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:
-  pid_t spared_;
   std::set<pid_t> killed_;
 };
 
