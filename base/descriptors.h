@@ -5,8 +5,10 @@
 // open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
 // put_signals_right();
 //
-// After these calls, main makes the lock (lock.h), which takes over its descriptor number even if
-// that number is in use. Only then may the log (log.h) and the event loop open descriptors.
+// After these calls, main makes the lock (lock.h), if the upgrader has one. The lock's descriptor
+// gets the first number after the sockets that init has passed, since agents expect it there; a
+// descriptor that has this number already is closed. So the log (log.h) and the event loop must not
+// open descriptors before the lock is made: one of them might get this number.
 #pragma once
 
 #include <signal.h>

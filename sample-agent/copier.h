@@ -82,9 +82,10 @@ struct CopierSettings {
 class Copier {
  public:
   // Makes a copier that continues the work of the agent that was active last. If that agent has
-  // sent `stopped`, `state` is the position in that message. This position is used if it agrees
-  // with the size of the output. Otherwise the position in the position file is used, and the
-  // records after that position are compared with the input.
+  // sent the message `stopped`, `state` is the text of this message's member `state`, in which the
+  // agent has written its position. That position is used if it agrees with the size of the output.
+  // Otherwise the position in the position file is used, and the records after that position are
+  // compared with the input.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);

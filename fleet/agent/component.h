@@ -137,10 +137,11 @@ class Component {
   // `has_stopped` is true, the old version has been told to stop.
   void resume(const std::string& attempt, bool has_stopped);
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // Handles the upgrader's report that the upgrade `id` waits for a confirmation, or that an
-  // upgrade has ended. The upgrade may have been begun for a desired version, by a command, or by
-  // somebody on the machine.
+  // Handles the upgrader's report that the upgrade `id` waits for a confirmation. Ignores the
+  // report unless `id` is the current upgrade to the component's desired version.
   void gate_reached(const std::string& id);
+  // Handles the end of an upgrade, which may have been begun for a desired version, by a command,
+  // or by somebody on the machine.
   void upgrade_ended(const UpgradeEnded& ended);
 
   // Aborts all downloads, since this process ends. The next process of fleet-agent continues them.

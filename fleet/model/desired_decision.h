@@ -77,9 +77,10 @@ struct DesiredDecision {
   std::string news = {};         // a line for the log; empty if there is nothing to log
 };
 
-// Decides the next transaction. A command to stop the old version gets the lease `lease`: when the
-// lease ends, the command vanishes. `marks` (this controller's observations) must be up to date
-// with `view`. The function notes in `marks` which maintenance windows are closed.
+// Decides the next transaction. If it commands a node to stop the old version, the command gets the
+// lease `lease`: the store erases the command when the lease ends, so that the node cannot obey it
+// too late. `marks` (this controller's observations) must be up to date with `view`. The function
+// notes in `marks` which maintenance windows are closed.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings, DesiredMarks& marks,
                                              Revision fence, LeaseId lease, Ms now,

@@ -364,7 +364,8 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      // The driver does not wait for the gates' answers: it takes its next step immediately.
+      // The gates' answers come later, as the event GatesAnswered. The driver may have other work
+      // until then, so take its next step now.
       next = task_.next(fence_, now_);
     }
     waits_until_.reset();

@@ -97,13 +97,14 @@ struct AtRisk {
 // version fail `tolerate` times as often as nodes of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
-// Returns the chance that the gauge of the next node is worse, assuming that both versions behave
-// alike. A gauge is a measured value, such as a latency, and not a count of failures. Each node
-// gives one number for each batch: the gauge's change over the soak. A node is *worse* if its
-// change is worse than the median change of the control group's nodes in the same time. For the
-// first node this chance is about one half. For each later node, the chance depends on the earlier
-// nodes, since the median is only an estimate from a few hundred values. After n nodes, of which a
-// were worse, and with m control nodes:
+// Returns, for two versions that behave alike, the chance that the gauge of the next node is worse.
+// A gauge is a measured value, such as a latency, and not a count of failures. Each node gives one
+// number for each batch: the gauge's change over the soak. A node is *worse* if its change is worse
+// than the median change of the control group's nodes in the same time. For the first node this
+// chance is about one half. For each later node, the chance depends on the earlier nodes, since the
+// median is only an estimate from a few hundred values. Let m be the number of control nodes
+// (`controls`), n the number of nodes that were compared before (`before`), and a the number of
+// those n nodes that were worse (`worse_before`). Then:
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //

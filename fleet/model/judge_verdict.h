@@ -3,16 +3,18 @@
 // component reports about itself. This file does no input or output.
 //
 //     well       the soak is over: each node of the batch has reported the end of its soak or has
-//                failed. At least judge_seen_min per cent of the soak was seen, and nothing is
-//                worse
+//                failed. The rollout's drivers have seen the nodes at work for at least
+//                judge_seen_min per cent of the soak, and the verdict is not "worse"
 //     worse      the evidence against the new version has reached its limit (log_limit()); this
 //                may happen at any time, and is final
 //     not known  everything else; this verdict never counts as "well"
 //
-// If a rollout has fewer nodes than judge_nodes_min, or if fewer than judge_control_min nodes of
-// the control group are at risk, too few failures can be compared for a verdict in time. The
-// numbers are then only shown, and no batch waits for a verdict. With at least judge_nodes_min
-// nodes, the verdict can still be "worse".
+// In two cases, too few failures can be compared for a verdict in time. The numbers are then only
+// shown to people, and no batch waits for a verdict:
+//
+//     the rollout has fewer nodes than judge_nodes_min     there is no verdict
+//     fewer than judge_control_min nodes of the control    the verdict can still be "worse", but
+//     group are at risk in a larger rollout                not "well"
 #pragma once
 
 #include <cstdint>

@@ -19,10 +19,10 @@ constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// Returns a string that identifies one run of a rollout or plan. A later run may have the same
-// name, but each run has a trace (id) of its own. If a rollout is undone after it has ended, it
-// ends a second time. The string for the second end is different, so that each end gets its own
-// line in history/.
+// Returns a string that identifies one run of a rollout or plan: its name and its trace, an id that
+// is new for each run. The name alone is not enough, since a later run may have the same name. If a
+// rollout is undone after it has ended, it ends a second time. The string for the second end is
+// different, so that each end gets its own line in history/.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");

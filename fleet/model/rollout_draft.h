@@ -60,8 +60,8 @@ struct DraftLeave {
 
 // Returns the draft of a rollout. Returns a Refusal if the terms are impossible, the target cannot
 // be parsed, no node is left, there are too many batches, or the protocol of some nodes is too old.
-// The same candidates, terms and seed always make the same batches. `seed` is used for a random
-// order if the terms have no seed.
+// `candidates` are the nodes from which the target selects. If the order of the nodes is random and
+// the terms have no seed, `seed` decides the order. Equal arguments always make equal batches.
 [[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
                                                  const std::vector<RolloutCandidate>& candidates,
                                                  const std::string& seed = {},

@@ -1,7 +1,8 @@
-// Functions that decide about the orders of people, for each kind of record. set_record() decides
-// about the records that people set themselves; the other functions decide about commands, plans
-// and rollouts. They are in set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc;
-// orders.cc chooses among them. None of them does input or output.
+// Functions that decide whether a person's order is accepted and, if it is, what is written to the
+// store. Each kind of record has a function of its own: set_record() is for the records that people
+// set themselves, and the other functions are for commands, plans and rollouts. They are in
+// set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc; orders.cc chooses among
+// them. None of them does input or output.
 #pragma once
 
 #include <string>

@@ -9,9 +9,10 @@ namespace {
 using Milliseconds = Timers::Milliseconds;
 
 // The longest pause before a request is sent again to a member that could not serve it.
-// Endpoints::stretched() makes this limit larger for programs that run on many machines, and after
-// the client has changed to new connections. Otherwise the repeated requests of all clients would
-// keep members without a leader so busy that they could not elect a leader.
+// Endpoints::stretched() makes this limit four times as long for programs that run on many
+// machines, and doubles it each time the client changes to a new connection. With short pauses, the
+// repeated requests of all clients would keep members without a leader so busy that they could not
+// elect one.
 constexpr Milliseconds pause_max{1'000};
 // This class ends a call itself, this long after the call's time limit. Usually libcurl has ended
 // the call by then, with a better error message. But libcurl does not end a call that waits for a

@@ -13,11 +13,12 @@
 //   running   the daemon runs, and is not ready yet    the daemon's readiness or exit, or a stop
 //   serving   the daemon is ready; if on trial,        the daemon's exit, or a stop
 //             agentify says `healthy` after some time
-//   stopping  a stop of the daemon was requested       the exit of the daemon's main process or, if
-//                                                      the daemon was not started, FamilyGone or
-//                                                      DaemonRefused
+//   stopping  the upgrader has requested a stop        the exit of the daemon's main process. If
+//                                                      the stop has come before the daemon's start:
+//                                                      FamilyGone (the start was cancelled) or
+//                                                      DaemonRefused (the start has failed)
 //   sweeping  the daemon's main process has exited     FamilyGone: no process of the daemon is left
-//   over      agentify exits
+//   over      agentify exits, and ignores all events   nothing: this stage is the last one
 #pragma once
 
 #include <sys/types.h>

@@ -37,9 +37,11 @@ inline constexpr std::size_t version_bytes_max = 128;
 // Returns the text in a form that fits into the message `status`: at most 256 bytes of UTF-8. Each
 // byte that is not valid UTF-8 becomes '?'. A longer text is shortened between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
-// The next two functions do the same as fit_for_status() with other limits: a version has at most
-// 128 bytes, and a `reason` at most 1,024 bytes.
+// Returns a version in a form that fits into `hello`: at most 128 bytes of UTF-8. Replaces invalid
+// bytes by '?' and shortens the text, as fit_for_status() does.
 [[nodiscard]] std::string fit_for_version(std::string_view text);
+// Returns a `reason` in a form that fits into a message: at most 1,024 bytes of UTF-8. Replaces
+// invalid bytes by '?' and shortens the text, as fit_for_status() does.
 [[nodiscard]] std::string fit_for_reason(std::string_view text);
 
 }  // namespace agentify

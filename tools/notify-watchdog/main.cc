@@ -288,8 +288,8 @@ int fail(const std::string& what, int error, int status) {
   return status;
 }
 
-// Runs the program under the watchdog device until the program has exited. Returns the exit status
-// for notify-watchdog.
+// Runs the program until it has exited, and feeds the watchdog device meanwhile, as long as the
+// program says that it works. Returns the exit status for notify-watchdog.
 int watch(const Options& options) {
   ChildSetting setting;
   const OwnedFd signals = open_signals(setting.mask);

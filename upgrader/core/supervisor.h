@@ -128,12 +128,12 @@ inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent may not
 // speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If the upgrader is late by more than this time when it notices that a deadline has passed, the
-// upgrader was not running (frozen?), and perhaps the agents were not running, either. The deadline
-// is then put off once: it takes effect only when the time by which the upgrader was late has
-// passed again, or `grace_max` if that is less. A suspended machine makes no deadline late, since
-// the clock of the deadlines stands still meanwhile.
+// If the upgrader notices a deadline more than this time after the deadline has passed, the
+// upgrader was not running (frozen?), and perhaps the agents were not running, either. So the
+// deadline is put off, but only once. A suspended machine makes no deadline late, since the clock
+// of the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
+// A late deadline is put off by as much time as it was late, but by this time at most.
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
 inline constexpr Duration killed_log_interval{10'000};

@@ -74,11 +74,12 @@ class Agents {
   // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
   // called after reap_exits().
   void reap_strangers();
-  // Handles exits and the contents of the pipes of living agents. Must be called before the
-  // supervisor is told that a deadline has passed, so that a message that was sent in time is seen.
-  // `late` lists the agents whose deadline has passed. If one of them has exited, all its messages
-  // and its exit are reported now, not some turns of the loop later. A living agent that leaves too
-  // many replies unread is skipped, unless it is in `late`.
+  // Reports the exits of agents, and handles the messages that are in the pipes of living agents.
+  // Must be called before the supervisor is told that a deadline has passed, so that the supervisor
+  // first gets the messages that were sent in time. `late` lists the agents whose deadline has
+  // passed. If one of them has exited, all its messages and its exit are reported now, not some
+  // turns of the loop later. A living agent that leaves too many replies unread is skipped, unless
+  // it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
  private:

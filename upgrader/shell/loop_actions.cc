@@ -29,10 +29,11 @@ void Loop::perform(const Check& check) {
   outcome_.program = programs_.add(std::move(checked.value()));
 }
 
-// Returns the program that LINK of --previous names, unless it cannot be started or is the program
-// of the first agent. Two executables are the same if their resolved paths are the same. It would
-// be wrong to compare the files: two releases may share a file by hard links, but each release has
-// its own configuration beside the file.
+// Returns the previous version's program, to which the link of --previous leads. Returns a Refusal
+// if this program cannot be started, or if the first agent was started from the same executable.
+// Two executables are the same if their resolved paths are the same. It would be wrong to compare
+// the files: two releases may share a file by hard links, but each release has its own
+// configuration beside the file.
 Result<Program> Loop::find_way_back() const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
   if (checked && first_program_ && checked.value().path == programs_.at(*first_program_).path) {

@@ -38,11 +38,11 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// Returns the rows of endings.table, by the names of the scenarios. A row has the columns "name |
-// phase | active | told". The row shows the end of the scenario: the supervisor's phase, and the
-// generation of the active agent or the upgrader's exit status. The last column says of which
-// ending of an upgrade an agent was last notified, and has this agent's generation, such as
-// "committed to 2".
+// Returns the rows of endings.table, by the names of the scenarios. An example: "gate_late |
+// running | 1 | upgrade_failed confirm to 1". The scenario `gate_late` ends in the phase `running`,
+// and generation 1 is active. The last message about the end of an upgrade was `upgrade_failed`,
+// with the stage `confirm`, to generation 1. If the upgrader has exited, the third column has its
+// exit status, such as "exit 7".
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

@@ -22,7 +22,7 @@ class Verdict:
     figure: float
     met: bool
     # The functions with the most survivors, each with the number of survivors and of tried mutants.
-    # Empty if the group is judged by the table of survivors.
+    # Empty if survivors.table must list all survivors of the judged group.
     worst: tuple = ()
 
 

@@ -33,8 +33,8 @@ using namespace agent_releases;
 inline constexpr unsigned kinds = 6;
 inline constexpr unsigned archive = 5;  // the kind of an input that is an archive
 
-// Injected errors, which the checks below must find. An error has an effect only if the input is
-// accepted.
+// Injected errors, which the checks below must find. An error has an effect only if the tested code
+// accepts the input: a manifest, the entries of a ledger, or an archive.
 enum class Planted { nothing, name_that_leads_out, entry_of_nothing, file_that_is_not_listed };
 inline Planted planted = Planted::nothing;
 

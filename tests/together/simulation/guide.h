@@ -102,8 +102,9 @@ class MapGuide : public Guide {
   bool wander(const Supervisor& supervisor);
   void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);
   bool do_what_changes_nothing(const Supervisor& supervisor);
-  // Makes the machine or its agents do what this move needs. Returns false if that is not possible
-  // now.
+  // Makes the event of this move happen: for example, makes an agent send a message, lets a
+  // deadline pass, or signals the upgrader. Sets the outcomes of the orders that the supervisor
+  // then gives. Returns false if the event cannot happen now.
   bool perform(const test::Move& move, const Supervisor& supervisor);
   bool perform_of(Process& process, const Agent& agent, Event event, const Supervisor& supervisor);
   bool say_last_words(Process& process, const Agent& agent, Event event, const State& state);

@@ -1,4 +1,5 @@
-// The upgrader's real event loop, with the judge between the loop and its supervisor (seat.h).
+// The upgrader's real event loop, as the simulation runs it: the simulation's judge (judge.h)
+// stands between the loop and its supervisor, and sees every event and every action. See seat.h.
 #pragma once
 
 #include "tests/together/simulation/swarm.h"

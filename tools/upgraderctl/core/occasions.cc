@@ -56,9 +56,10 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // The status of the previous upgrader may show upgrades whose end has not been seen yet. But
-  // `upgraderctl on good` ignores these upgrades: an agent is good only if the current upgrader has
-  // kept it active for long enough.
+  // `look.previous` is the last status of the upgrader process before the current one. Upgrades in
+  // it may have ended after this class last looked at that process. But `upgraderctl on good`
+  // ignores these upgrades: an agent is good only if the current upgrader has kept it active for
+  // long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
