@@ -42,13 +42,23 @@ int let_in(const Options& options, Asker& asker, const Owner& owner,
   const std::string key = fleet::key_of(fleet::KeyKind::identity, {owner.kind, owner.who});
   OneRecord<fleet::Identity> before;
   if (const int status = read_one(asker, key, before); status != exit_done) return status;
+  const std::string name = fleet::certificate_name(owner.kind, owner.who);
+  if (!before.damage.empty()) {
+    complain(name + " is not enrolled: its record " + before.damage);
+    return exit_refused;
+  }
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   const auto is_this = [&issued](const auto& one) { return one.serial == issued.serial; };
   const bool is_recorded =
       std::any_of(identity.certificates.begin(), identity.certificates.end(), is_this);
   if (is_recorded && !identity.revoked.empty()) {
-    complain(fleet::certificate_name(owner.kind, owner.who) + " was revoked at " +
-             identity.revoked);
+    complain(name + " was revoked at " + identity.revoked);
+    return exit_refused;
+  }
+  const std::string why =
+      fleet::why_no_more_certificates(identity, name, std::time(nullptr), fleet::certificates_max);
+  if (!is_recorded && !why.empty()) {
+    complain(why);
     return exit_refused;
   }
   if (!is_recorded) {

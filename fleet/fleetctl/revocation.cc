@@ -166,6 +166,10 @@ int revoke(const Options& options, Asker& asker) {
     complain(name + ": nobody of that name was enrolled");
     return exit_refused;
   }
+  if (!before.damage.empty()) {
+    complain(name + ": its record " + before.damage +
+             ", so its certificates are on no list of revocations");
+  }
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   std::string list;
   if (const int status = make_list(options, identity, list); status != exit_done) return status;

@@ -42,7 +42,9 @@ bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
   if (!node.desired.record.pinned && !ours) return false;
-  return node.command.record.id != stop_id(node) &&
+  // The node chooses the attempt. If it is long, no command can have an id made from it.
+  const std::string id = stop_id(node);
+  return is_command_id(id) && node.command.record.id != id &&
          node.instances.contains(node.active.record.instance);
 }
 

@@ -86,6 +86,16 @@ Identity with_certificate(Identity identity, const IssuedCertificate& certificat
   return identity;
 }
 
+std::string why_no_more_certificates(const Identity& identity, const std::string& name,
+                                     UnixSeconds now, std::size_t most) {
+  const auto& all = identity.certificates;
+  const auto is_valid = [now](const IssuedCertificate& one) { return one.expires > now; };
+  const auto count = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_valid));
+  if (count < most) return "";
+  return name + " has " + std::to_string(count) +
+         " certificates that have not expired, and gets no other until one has";
+}
+
 Identity revoked(Identity identity, const std::string& time) {
   for (IssuedCertificate& one : identity.certificates)
     one.revoked = true;

@@ -49,6 +49,11 @@ struct Validity {
 // else may have the earlier certificates.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
+// Returns why `name`, whose identity this is, gets no further certificate, or an empty string if it
+// may get one. It gets none if `most` of its certificates have not expired.
+[[nodiscard]] std::string why_no_more_certificates(const Identity& identity,
+                                                   const std::string& name, UnixSeconds now,
+                                                   std::size_t most);
 // Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
 // identity was already revoked, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);

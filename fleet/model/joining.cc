@@ -195,12 +195,7 @@ JoinDecision decide_join(const JoinCase& one, UnixSeconds now) {
 std::string why_no_more(const JoinCase& one, const JoinSigned& decision, UnixSeconds now) {
   if (!one.identity) return "";
   const std::size_t most = decision.costs_use ? certificates_max : certificates_again_max;
-  const auto& all = one.identity->certificates;
-  const auto is_valid = [now](const IssuedCertificate& issued) { return issued.expires > now; };
-  const auto count = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_valid));
-  if (count < most) return "";
-  return one.request.node + " has " + std::to_string(count) +
-         " certificates that have not expired, and gets no other until one has";
+  return why_no_more_certificates(*one.identity, one.request.node, now, most);
 }
 
 std::optional<JoinCase> next_join(const RecordsByKey& records, UnixSeconds now) {

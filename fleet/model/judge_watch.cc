@@ -202,12 +202,13 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout->state == RolloutState::baking;
   bakes ? judge_bake(view) : judge_batch(view, now);
   found_.failed.assign(failed_.begin(), failed_.end());
-  // One look may find more failures than a record may list. A record with more could not be read.
-  found_.failed.resize(std::min(found_.failed.size(), judge_failed_max));
   found_.verdict = std::string(text_of(verdict_));
   found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
     found_.logs.push_back(std::llround(log * million));
+  // Cuts what is too long for a record, as reading does. Otherwise the record that is read would
+  // differ from this one, and would be written again at once, without end.
+  static_cast<void>(put_right(found_));
   is_news_ = is_news(now);
   if (is_news_) noted_at_ = now;
 }

@@ -266,20 +266,23 @@ Wrong put_right(RolloutBatch& batch) {
 Wrong put_right(RolloutJudge& judge) {
   cut_texts({&judge.words});
   cut_labels({&judge.verdict});
-  const auto wrong_sum = [](std::int64_t ms, std::string_view what) {
-    return wrong_number(ms, 0, batch_nodes_max * record_ms_max, what);
-  };
+  // The judge of a large cell may exceed these bounds. Its record must remain readable, so the
+  // values are cut and not refused.
+  constexpr std::int64_t sum_max = batch_nodes_max * record_ms_max;
+  for (std::int64_t* const sum : {&judge.seen_ms, &judge.control_ms, &judge.bake_ms})
+    *sum = std::min(*sum, sum_max);
+  judge.failed.resize(std::min(judge.failed.size(), judge_failed_max));
   for (JudgedMeasure& measure : judge.measures) {
     cut_labels({&measure.words});
     if (auto wrong = wrong_name(measure.name, &is_id, "name of a measure")) return wrong;
     if (auto wrong = wrong_number(measure.judged, 0, again_max, "judged")) return wrong;
   }
   return first_of({too_many(judge.measures.size(), measures_max, "measures"),
-                   wrong_sum(judge.seen_ms, "seen_ms"), wrong_sum(judge.control_ms, "control_ms"),
-                   wrong_sum(judge.bake_ms, "bake_ms"),
+                   wrong_number(judge.seen_ms, 0, sum_max, "seen_ms"),
+                   wrong_number(judge.control_ms, 0, sum_max, "control_ms"),
+                   wrong_number(judge.bake_ms, 0, sum_max, "bake_ms"),
                    wrong_number(judge.bake_failed, 0, record_ms_max, "bake_failed"),
-                   too_many(judge.logs.size(), record_entries_max, "logs"),
-                   too_many(judge.failed.size(), judge_failed_max, "failed")});
+                   too_many(judge.logs.size(), record_entries_max, "logs")});
 }
 
 Wrong put_right(RolloutNode& node) {

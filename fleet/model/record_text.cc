@@ -72,15 +72,15 @@ void archive_record(RecordNames&, const Settings&) {}
 }  // namespace
 
 std::string brief(std::string_view text, std::size_t bytes_max) {
-  if (agent_protocol::escaped_bytes(text) <= bytes_max && agent_protocol::is_utf8(text)) {
-    return std::string(text);
-  }
+  const bool is_text = agent_protocol::is_utf8(text) && text.find('\0') == text.npos;
+  if (is_text && agent_protocol::escaped_bytes(text) <= bytes_max) return std::string(text);
   std::string kept;
   std::size_t spelled = 0;  // the length of the text read so far, in bytes of its JSON form
   std::size_t fits = 0;     // the length of `kept` up to which "..." still fits
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
-    const std::string_view character = bytes == 0 ? "?" : text.substr(0, bytes);
+    const bool is_bad = bytes == 0 || text.front() == '\0';
+    const std::string_view character = is_bad ? "?" : text.substr(0, bytes);
     spelled += agent_protocol::escaped_bytes(character);
     if (spelled > bytes_max) return kept.substr(0, fits) + std::string(more);
     kept += character;

@@ -120,6 +120,9 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   if (sight.node.before.empty()) {
     return {Standing::failed, "nobody knows which version it ran before"};
   }
+  if (!is_version_name(sight.node.before)) {
+    return {Standing::failed, "it ran " + sight.node.before + ", which is no name of a version"};
+  }
   if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
     return {Standing::claimed, "claimed by " + sight.claimed_by};
   }

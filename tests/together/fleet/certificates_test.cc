@@ -12,6 +12,7 @@
 #include "fleet/agent/renewal.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/effort.h"
+#include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -155,6 +156,18 @@ TEST_CASE("expired certificates are not kept, and a node that is enrolled anew i
   CHECK(identity.revoked.empty());
   REQUIRE(identity.certificates.size() == 1);
   CHECK(identity.certificates[0].serial == "0C");
+}
+
+TEST_CASE("a name gets no certificate that its record could not list") {
+  Identity identity;
+  for (std::size_t i = 0; i < certificates_max; ++i)
+    identity.certificates.push_back({.serial = std::to_string(i), .expires = 100});
+
+  CHECK(why_no_more_certificates(identity, "operator:ci", 99, certificates_max) ==
+        "operator:ci has 200 certificates that have not expired, and gets no other until one has");
+  CHECK(why_no_more_certificates(identity, "operator:ci", 100, certificates_max).empty());
+  identity.certificates.pop_back();
+  CHECK(why_no_more_certificates(identity, "operator:ci", 99, certificates_max).empty());
 }
 
 TEST_CASE("after a new enrolment only the new certificate is let in, and none revoked before") {

@@ -232,6 +232,11 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
   SECTION("there is a stop") {
     cell.store.put(key_of(KeyKind::stop), "{}");
   }
+  SECTION("the attempt is so long that no command can be named after it") {
+    std::string attempt = cell.attempt(0);
+    attempt.resize(id_bytes_max, '1');
+    cell.upgrade(0, UpgradePhase::cutover_ready, attempt);
+  }
   cell.put(KeyKind::node_instance, id, "new", write_record(next));
   cell.settle();
   cell.wait(10 * cell.settings.observe_ms);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fleet/model/judge_verdict.h"
+#include "fleet/model/record_rules.h"
 #include "tests/together/fleet/judge_bench.h"
 
 namespace judge_health_test {
@@ -203,6 +204,21 @@ TEST_CASE("a version that gives a measure no more is not known in it: the batch 
   CAPTURE(cell.rollout().reason);
   CHECK(cell.rollout().reason.find("measure latency: 26 of 51 nodes of the batch give it") !=
         std::string::npos);
+}
+
+TEST_CASE("reasons that are longer than a record's text are written once, and cut") {
+  Cell cell;
+  cell.soaks_with([](std::size_t, bool is_fresh) {
+    std::vector<Measure> all{errors("0")};
+    for (std::size_t i = 0; !is_fresh && all.size() < measures_max; ++i) {
+      all.push_back(latency("1"));
+      all.back().name = std::string(30, 'x') + std::to_string(i);
+    }
+    return all;
+  });
+
+  CHECK(cell.judge().words.ends_with("..."));
+  CHECK(cell.judge().verdict == "not known");
 }
 
 TEST_CASE("a measure has the rollout's own alpha, and first failures of a counter its tolerate") {

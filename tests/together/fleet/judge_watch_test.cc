@@ -105,6 +105,25 @@ TEST_CASE("when more nodes have failed than a judge's record may list, it can st
   CHECK(bench.judge().failed.size() == judge_failed_max);
 }
 
+TEST_CASE("when a bake's times add up to more than a record may have, it can still be read") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  Rollout rollout = bench.rollout();
+  rollout.terms.bake_ms = 30 * 24 * 60 * minute;
+  rollout.state = RolloutState::baking;
+  RolloutJudge judge = bench.judge();
+  const Ms most = batch_nodes_max * record_ms_max;
+  judge.bake_ms = most - 1;
+  bench.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  bench.put(key_of(KeyKind::rollout_judge, {"r"}), write_record(judge));
+  bench.replace_driver();
+
+  bench.wait(24 * 60 * minute);
+
+  CHECK(bench.judge().bake_ms == most);
+}
+
 TEST_CASE("when as many control nodes restart, nothing follows") {
   Bench bench;
   bench.first_soaks();

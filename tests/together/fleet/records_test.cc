@@ -373,6 +373,7 @@ TEST_CASE("a text for people is cut where it is read and where it is written, be
         std::string(text_bytes_max - 3, 'x') + "...");
 
   CHECK(brief("as it is") == "as it is");
+  CHECK(brief(std::string("a\0b", 3)) == "a?b");
   CHECK(brief("ä€ä€", 8) == "ä€...");
   CHECK(brief("\xff\xfe"
               "a") == "??a");

@@ -259,6 +259,28 @@ TEST_CASE("a person may abort and undo a rollout that bakes, and not pause it") 
   CHECK(bench.stage(0) == NodeStage::confirmed);
 }
 
+TEST_CASE("a node is not ordered back to a version whose name no record can have") {
+  Bench bench(1, {.pause_ms = 5 * second}, 2);
+  bench.put(key_of(KeyKind::node_versions, {Bench::node(0)}),
+            write_record(Versions{{{"agent", "1 (debug)"}}}));
+  bench.settle();
+  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaking})
+    bench.all_answer(0, 1, phase);
+  bench.phase(0, UpgradePhase::soaked);
+  bench.put(key_of(KeyKind::node_versions, {Bench::node(0)}),
+            write_record(Versions{{{"agent", "2"}}}));
+  bench.all_answer(0, 1, UpgradePhase::done);
+  REQUIRE(bench.stage(0) == NodeStage::confirmed);
+
+  const auto undone = wished(bench.rollout(), RolloutWish::undo, false);
+  bench.put(key_of(KeyKind::rollout, {"r"}), write_record(*undone.value().rollout));
+
+  CHECK(bench.stage(0) == NodeStage::kept);
+  const KeyValue* found = bench.store.find(key_of(KeyKind::rollout_node, {"r", Bench::node(0)}));
+  CHECK(read_record<RolloutNode>(found->value).value().error ==
+        "cannot go back: it ran 1 (debug), which is no name of a version");
+}
+
 // Rows: Z-27, Z-30
 TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
   Bench bench(2, {.pause_ms = 5 * second}, 2);
