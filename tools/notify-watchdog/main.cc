@@ -239,14 +239,15 @@ class Loop {
  private:
   void wait() {
     pollfd all[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
-                    {.fd = notify_.descriptor(), .events = POLLIN, .revents = 0},
-                    {.fd = notify_.outer_awaited(), .events = POLLOUT, .revents = 0}};
+                    {.fd = notify_.descriptor(), .events = POLLIN, .revents = 0}};
+    std::optional<Time> end = guard_.next_deadline();
+    if (notify_.waits()) end = upgrader::earlier_of(end, now() + pass_on_interval);
     int timeout = -1;
-    if (const auto deadline = guard_.next_deadline()) {
-      const auto left = std::clamp((*deadline - now()).count(), Time::rep{0}, Time::rep{INT_MAX});
+    if (end) {
+      const auto left = std::clamp((*end - now()).count(), Time::rep{0}, Time::rep{INT_MAX});
       timeout = static_cast<int>(left);
     }
-    ::poll(all, 3, timeout);
+    ::poll(all, 2, timeout);
   }
 
   void read_signals() {

@@ -25,6 +25,6 @@ $(notify_watchdog_units): $(BUILD)/tests/together/notify-watchdog/%: \
 # upgrader.
 notify_watchdog_plays := tests/together/notify-watchdog/play
 tool_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
-tool_packages += python3
+tool_packages += python3 strace
 sanitized_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
 sanitized_programs += $(BUILD)/notify-watchdog

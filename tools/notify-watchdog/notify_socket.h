@@ -20,6 +20,9 @@ namespace notify_watchdog {
 // notifications are dropped, and the log then says so.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
+// The time after which waiting notifications are sent again.
+inline constexpr upgrader::Duration pass_on_interval = std::chrono::milliseconds{100};
+
 // The most datagrams that are read in one turn of the loop. Any process can send to the socket, and
 // must not be able to delay signals and deadlines by a flood of datagrams. The kernel queues fewer
 // datagrams than this limit (net.unix.max_dgram_qlen), so all datagrams that came before a turn are
@@ -38,9 +41,10 @@ class NotifySocket {
   // Returns the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns the descriptor of init's socket while notifications wait for room in that socket,
-  // otherwise -1. The caller must poll this descriptor for writing.
-  [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
+  // Returns true while notifications wait for room in init's socket. The caller must then call
+  // pass_on() every pass_on_interval. poll() cannot tell when there is room: it takes the size of
+  // the queue of init's socket into account only for a socket that is connected to it.
+  [[nodiscard]] bool waits() const { return !waiting_.empty(); }
 
   // Reads the datagrams that have come, at most datagrams_in_turn. Ignores datagrams that are too
   // long, or whose sender does not count (see set_child()). Sends all others on to init, and
