@@ -78,6 +78,7 @@ class Keeper {
   void send_to_main(int signal);
   void reap();
   void main_ended(const DaemonEnding& ending);
+  void begin_sweep();
   void sweep();
   void tell(const News& news);
   void lose_agentify();
@@ -121,7 +122,7 @@ void Keeper::lose_agentify() {
   if (plan_.words != nullptr && !plan_.words_file.empty()) {
     static_cast<void>(write_last_words(*plan_.words, plan_.words_file));
   }
-  phase_ = Phase::sweeping;
+  begin_sweep();
 }
 
 void Keeper::leave() {
@@ -180,7 +181,7 @@ void Keeper::obey(const Order& order) {
       if (phase_ == Phase::keeping || phase_ == Phase::asking) adopt(order.value);
       return;
     case Order::Kind::kill_family:
-      if (phase_ == Phase::keeping || phase_ == Phase::asking) phase_ = Phase::sweeping;
+      if (phase_ == Phase::keeping || phase_ == Phase::asking) begin_sweep();
       return;
   }
 }
@@ -284,6 +285,14 @@ void Keeper::main_ended(const DaemonEnding& ending) {
         .value = ending.value,
         .how = static_cast<int>(ending.how),
         .heir = heir(list_processes(), ::getpid())});
+}
+
+// Begins to kill all processes of the daemon. From now on the main process is one of them, so its
+// pidfd is closed. Otherwise this pidfd, which stays readable after the exit of the main process,
+// would keep wait() from waiting.
+void Keeper::begin_sweep() {
+  main_handle_.reset();
+  phase_ = Phase::sweeping;
 }
 
 void Keeper::sweep() {

@@ -238,6 +238,45 @@ def test_a_killed_agentify_leaves_no_daemon(stage):
     wait_until(lambda: not one.family(), "all have gone")
 
 
+# A daemon whose main process is not a child of agentify's keeper, but a grandchild.
+MAIN_BELOW = """
+import os, signal, socket
+main = os.fork()
+if main == 0:
+    signal.pause()
+with open(os.environ["DIR"] + "/pid", "w") as file:
+    print(main, file=file)
+one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+one.sendto(b"READY=1\\nMAINPID=%d" % main, "\\0" + os.environ["NOTIFY_SOCKET"][1:])
+signal.pause()
+"""
+
+
+def test_a_keeper_whose_daemon_cannot_be_killed_sleeps(stage):
+    """if agentify is killed, and a process of the daemon cannot be killed, such as one of root or
+    one that waits for a disk, the keeper tries again and again, and sleeps in between, even if the
+    daemon's main process has exited"""
+    calls = stage.directory / "calls"
+    trace = [shutil.which("strace"), "-D", "-qq", "-f", "-b", "execve", "-o", str(calls),
+             "-e", "trace=poll,ppoll,ppoll_time64,pidfd_send_signal",
+             "-e", "inject=pidfd_send_signal:error=EPERM"]
+    daemon = [stage.script("daemon", MAIN_BELOW, sys.executable)]
+    one = stage.agentify("--ready=notify", daemon=daemon, prefix=trace).activate()
+    one.expect("healthy")
+    main = int(stage.read("pid"))
+    one.kill()
+    assert one.wait() == -signal.SIGKILL
+    wait_until(lambda: "INJECTED" in calls.read_text(), "the keeper tries to kill the daemon")
+    os.kill(main, signal.SIGKILL)
+    wait_until(lambda: not runs(main), "the daemon's main process has ended")
+
+    def sleeps():
+        return calls.read_text().count("= 0 (Timeout)")
+
+    before = sleeps()
+    wait_until(lambda: sleeps() > before + 2, "the keeper sleeps")
+
+
 def test_a_killed_keeper_leaves_no_daemon(stage):
     """if the keeper is killed, agentify kills all processes of the daemon, and exits"""
     daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
