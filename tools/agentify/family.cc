@@ -155,15 +155,19 @@ bool descends_from(pid_t process, pid_t ancestor) {
 }
 
 bool Sweep::round() {
+  bool progressed = false;
   for (;;) {
     const pid_t reaped = ::waitpid(-1, nullptr, WNOHANG);
+    if (reaped > 0) progressed = true;
     if (reaped > 0 || (reaped < 0 && errno == EINTR)) continue;
     if (reaped < 0) return true;
     break;
   }
   for (const Process& process : descendants(list_processes(), ::getpid())) {
-    if (!process.ended && kill_this(process)) killed_.insert(process.pid);
+    if (process.ended || !kill_this(process)) continue;
+    if (killed_.insert(process.pid).second) progressed = true;
   }
+  interval_ms_ = next_sweep_interval(interval_ms_, progressed);
   return false;
 }
 

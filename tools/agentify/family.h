@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -66,22 +67,32 @@ struct Process {
 
 // ---- the end of a family
 
+// The time after which Sweep::round() is called again if no child has exited, at first and at most.
+inline constexpr int sweep_interval_min_ms = 10;
+inline constexpr int sweep_interval_max_ms = 1000;
+
+// Returns the next interval. As long as a round kills or reaps processes, the interval is short.
+// Otherwise it doubles, because a process that cannot be killed (one of root, or one that waits for
+// a disk) may live for hours, and each round reads all processes of the machine.
+[[nodiscard]] constexpr int next_sweep_interval(int last_ms, bool progressed) {
+  return progressed ? sweep_interval_min_ms : std::min(2 * last_ms, sweep_interval_max_ms);
+}
+
 // Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
   // Reaps the descendants that have exited, and kills the living ones. Returns true if no
   // descendant is left. Otherwise round() must be called again when a child has exited or
-  // sweep_interval_ms have passed: a process may have forked before it was killed.
+  // interval_ms() have passed: a process may have forked before it was killed.
   [[nodiscard]] bool round();
+  [[nodiscard]] int interval_ms() const { return interval_ms_; }
 
   // Returns how many processes were killed. Processes that had exited already do not count.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:
   std::set<pid_t> killed_;
+  int interval_ms_ = sweep_interval_min_ms;
 };
-
-// The time after which round() is called again if no child has ended.
-inline constexpr int sweep_interval_ms = 10;
 
 }  // namespace agentify

@@ -139,7 +139,7 @@ void Keeper::wait() {
   int limit = orphaned_ ? 0 : without_limit;
   if (!orphaned_ && relay_.waits()) limit = log_interval_ms;
   if (phase_ == Phase::locking) limit = lock_interval_ms;
-  if (phase_ == Phase::sweeping) limit = sweep_interval_ms;
+  if (phase_ == Phase::sweeping) limit = sweep_.interval_ms();
   ::poll(watched, 4, limit);
   signalfd_siginfo seen[8];
   while (::read(signals_.get(), seen, sizeof seen) > 0) {

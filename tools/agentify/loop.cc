@@ -299,7 +299,7 @@ void Loop::check_took_too_long() {
 
 void Loop::go_on_sweeping() {
   if (sweep_->round()) return feed(FamilyGone{sweep_->killed()});
-  sweep_timer_.set(Duration{sweep_interval_ms});
+  sweep_timer_.set(Duration{sweep_->interval_ms()});
 }
 
 }  // namespace agentify

@@ -350,6 +350,14 @@ TEST_CASE("descendants are found through all generations, and the oldest orphan 
   CHECK(descendants({{1, 1, 0, false}, {2, 3, 0, false}, {3, 2, 0, false}}, 2).size() == 1);
 }
 
+TEST_CASE("processes that cannot be killed are looked at ever less often, up to once in a second") {
+  CHECK(Sweep().interval_ms() == 10);
+  CHECK(next_sweep_interval(10, false) == 20);
+  CHECK(next_sweep_interval(640, false) == 1000);
+  CHECK(next_sweep_interval(1000, false) == 1000);
+  CHECK(next_sweep_interval(1000, true) == 10);
+}
+
 TEST_CASE("the last line that is not empty is kept") {
   LastLine line;
   CHECK(line.text().empty());
