@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/utf8.h"
 #include "base/version.h"
 #include "tools/agentify/notify_message.h"
 
@@ -109,8 +110,8 @@ Complaint set_vouch(const Argument& argument, Options& options) {
 
 Complaint set_version(const Argument& argument, Options& options) {
   const std::string_view text = argument.value.value_or("");
-  if (text.empty() || text.size() > version_bytes_max) {
-    return complain(argument, "needs =TEXT, the daemon's version, of at most 128 bytes");
+  if (text.empty() || text.size() > version_bytes_max || !agent_protocol::is_utf8(text)) {
+    return complain(argument, "needs =TEXT, the daemon's version, of at most 128 bytes of UTF-8");
   }
   options.version = std::string(text);
   return "";

@@ -150,6 +150,9 @@ TEST_CASE("a wrong argument is named") {
   CHECK(complaint({"--follow=", "d"}) == "--follow=: needs =DIR, where DIR is a directory");
   CHECK(complaint({"--follow-keys=/k", "d"}) == "--follow-keys: needs --follow=DIR");
   CHECK(complaint({"--version=", "d"}).starts_with("--version=: needs =TEXT"));
+  CHECK(options_of({"--version=1 gr\xc3\xbcn", "d"}).version == "1 gr\xc3\xbcn");
+  CHECK(complaint({"--version=1\xff", "d"})
+            .ends_with(": needs =TEXT, the daemon's version, of at most 128 bytes of UTF-8"));
   CHECK(complaint({"--version=1", "--version-command=v", "d"}) ==
         "--version-command: is of no use beside --version");
 }
