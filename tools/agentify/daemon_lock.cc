@@ -22,10 +22,30 @@
 
 namespace agentify {
 
+namespace {
+
+// Opens a lock's file, or makes it. Returns the file, or the errno value of a failure.
+std::variant<upgrader::OwnedFd, int> open_file(const std::string& path, int more_flags) {
+  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  upgrader::OwnedFd file(::open(path.c_str(), flags | more_flags, 0600));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return EINVAL;
+  return file;
+}
+
+}  // namespace
+
 DaemonLock DaemonLock::by_file(std::string path) {
   DaemonLock lock;
   lock.path_ = std::move(path);
   return lock;
+}
+
+int DaemonLock::make_file() const {
+  const auto opened = open_file(path_, O_CLOEXEC);
+  const int* const error = std::get_if<int>(&opened);
+  return error == nullptr ? 0 : *error;
 }
 
 // The lock's descriptor is not close-on-exec, so the daemon inherits it. If agentify and the keeper
@@ -34,12 +54,11 @@ DaemonLock DaemonLock::by_file(std::string path) {
 // else can inherit the descriptor.
 int DaemonLock::try_take() {
   if (path_.empty()) return 0;
-  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  upgrader::OwnedFd file(::open(path_.c_str(), flags, 0600));
-  if (!file) return errno;
+  auto opened = open_file(path_, 0);
+  if (const int* const error = std::get_if<int>(&opened)) return *error;
+  upgrader::OwnedFd& file = std::get<upgrader::OwnedFd>(opened);
   struct stat ours {};
   if (::fstat(file.get(), &ours) != 0) return errno;
-  if (!S_ISREG(ours.st_mode)) return EINVAL;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
   // A different process may have removed the lock file between open() and flock() of this process.
   // The next process would then make a new file, and a lock on the removed file would exclude

@@ -22,6 +22,9 @@ class DaemonLock {
   // appended, or a path in the directory that find_lock_directory() returns.
   [[nodiscard]] static DaemonLock by_file(std::string path);
 
+  // Makes the lock's file unless it exists, and does not take the lock. Returns 0, or the errno
+  // value with which every try_take() would fail: for example, the name is too long.
+  [[nodiscard]] int make_file() const;
   // Tries to take the lock, without blocking. Returns 0 if this process holds the lock now,
   // EWOULDBLOCK if some other process holds it, or the errno value of a failure.
   [[nodiscard]] int try_take();

@@ -144,7 +144,8 @@ std::variant<DaemonLock, std::string> find_own_lock() {
 
 // Finds the daemon's lock, a file beside the upgrader's lock. agentify has inherited the upgrader's
 // lock as an open descriptor. Refuses if the path of the upgrader's lock no longer leads to the
-// file that is open.
+// file that is open. Also refuses if the daemon's lock file cannot be made: if the keeper found
+// that out when it starts the daemon, the old daemon would be gone by then.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();
@@ -158,7 +159,12 @@ std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings
   const bool same = ::fstat(*surroundings.lock, &ours) == 0 && ::stat(name.c_str(), &named) == 0 &&
                     ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
   if (!same) return name + " is not the lock any more";
-  return DaemonLock::by_file(name + ".daemon");
+  DaemonLock lock = DaemonLock::by_file(name + ".daemon");
+  if (const int error = lock.make_file(); error != 0) {
+    return "the daemon's lock cannot be made beside the upgrader's (--lock): " +
+           in_words(upgrader::SystemError{error}) + ": " + lock.path();
+  }
+  return lock;
 }
 
 Program shell_program(const std::string& command, const Options& options) {

@@ -396,6 +396,19 @@ def test_a_directory_that_others_can_open_is_refused(stage):
     assert one.wait() == 1
 
 
+def test_a_lock_that_cannot_be_made_is_unfit(stage):
+    """if the keeper's lock cannot be made beside the upgrader's lock, agentify says unfit before it
+    says ready, so the old daemon stays"""
+    (stage.directory / "taken.daemon").mkdir()
+    for name, error in (("l" * 249, "ENAMETOOLONG"), ("taken", "EISDIR")):
+        with open(stage.directory / name, "a+") as lock:
+            one = stage.agentify(daemon=waits(stage), lock=lock)
+            reason = one.expect("unfit")["reason"]
+            assert "--lock" in reason and error in reason, reason
+            assert one.count("ready") == 0
+            assert one.wait() == 1
+
+
 def test_locks_of_upgraders_that_have_gone_are_removed(stage):
     """agentify removes the lock files of upgraders that have ended, except those that a process
     still locks"""
