@@ -176,6 +176,19 @@ def test_a_lost_keeper_is_told(stage):
         assert one.wait() == 1
 
 
+def test_a_file_may_have_the_longest_name(stage):
+    """a file whose name is as long as a name may be is written, and replaced, like any other"""
+    for name in ("w" * 255, "w" * 251 + ".new"):
+        for code in ("one", "two"):
+            daemon = stage.script("daemon", f"echo {code}; exit 3")
+            one = stage.agentify(f"--last-words={stage.directory}/{name}", daemon=[daemon])
+            one.activate()
+            assert one.wait() == 3
+            assert (stage.directory / name).read_text() == code + "\n", one.log()
+        (stage.directory / name).unlink()
+        assert not list(stage.directory.glob("w*"))
+
+
 def test_a_file_that_cannot_be_written_is_named(stage):
     """if the file of --last-words cannot be written, `unfit` still has the daemon's last line"""
     daemon = stage.script("daemon", "echo why; exit 3")
