@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "agent-releases/releases.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 #include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/core/names.h"
@@ -24,7 +26,10 @@ constexpr const char* processes_path = "/proc";
 constexpr const char* upgraders_path = "/run/upgrader";
 constexpr const char* status_name = "status.json";
 constexpr std::size_t status_bytes_max = 65'536;
+// The longest path in status.json, escapes included. An upgrader cuts a longer path, by less than
+// `cut_bytes_max` bytes more than it must.
 constexpr std::size_t executable_bytes_max = 4'095;
+constexpr std::size_t cut_bytes_max = 16;
 constexpr std::string_view deleted_ending = " (deleted)";
 
 bool is_number(const std::string& name) {
@@ -139,13 +144,18 @@ Result<Needs> Needs::look(const Store& store) {
   return needs;
 }
 
+bool is_used(const std::string& path, const Use& use) {
+  return use.executable == path || use.executable.starts_with(path + "/");
+}
+
 std::optional<std::string> Needs::of(const Release& release) const {
   for (const auto& [version, why] : versions_) {
     if (version == release.version) return why;
   }
+  // status.json has U+FFFD for each byte of a path that is not UTF-8
+  const std::string shown = agent_protocol::fit_text(release.path);
   for (const Use& use : uses_) {
-    const bool below = use.executable.starts_with(release.path + "/");
-    if (below || use.executable == release.path) return use.by + " runs it";
+    if (is_used(release.path, use) || is_used(shown, use)) return use.by + " runs it";
   }
   return std::nullopt;
 }
@@ -176,9 +186,15 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     auto agent = parsed.value().object(role);
     if (!agent) continue;
     const auto executable = agent->text("executable", executable_bytes_max);
+    const bool is_cut = agent->truth("cut", false);
     if (agent->refusal()) return Refusal{*agent->refusal()};
     if (!executable) continue;
     const std::string part = role;
+    const std::size_t bytes = agent_protocol::escaped_bytes(*executable);
+    // `cut` may also be about another text of the agent; a short path was not cut
+    if (is_cut && bytes > executable_bytes_max - cut_bytes_max) {
+      return Refusal{"the path of the executable, " + part + ", is cut"};
+    }
     uses.push_back({.executable = *executable, .by = "the upgrader of " + control + ", " + part});
   }
   if (parsed.value().refusal()) return Refusal{*parsed.value().refusal()};

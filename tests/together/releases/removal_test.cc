@@ -1,0 +1,82 @@
+// Tests which releases an upgrader's status.json protects from removal, where the status cannot
+// have the bytes of the path of what runs. The directories are real; no upgrader runs.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "agent-releases/releases.h"
+#include "base/escape.h"
+#include "base/utf8.h"
+#include "tests/decisions/unit/temporary_directory.h"
+#include "tools/agent-releases/shell/remove.h"
+
+namespace removal_test {
+
+using namespace agent_releases;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Releases in the directory `name` of a temporary directory, and an upgrader's control directory.
+struct Bench {
+  explicit Bench(const std::string& name) : folder(name) {
+    fs::create_directory(directory / folder);
+    fs::create_directory(directory / "control");
+    for (const char* version : {"1.0.0", "1.0.1", "2.0.0"})
+      directory.write(folder + "/agent-v" + version, "#!/bin/sh\n");
+  }
+
+  // Writes the status of an upgrader whose agent is the release, as the upgrader would write it.
+  void runs(const std::string& version) const {
+    std::string status = "{\"active\":{\"pid\":7,\"executable\":";
+    agent_protocol::append_quoted(
+        status, agent_protocol::fit_text(directory / (folder + "/agent-v" + version)));
+    directory.write("control/status.json", status + "}}\n");
+  }
+
+  [[nodiscard]] Releases open() const {
+    return Releases::open({.directory = directory / folder,
+                           .name = "agent",
+                           .controls = {directory / "control"}})
+        .value();
+  }
+
+  TemporaryDirectory directory;
+  std::string folder;
+};
+
+}  // namespace
+
+// Rows: H-105
+TEST_CASE("a release that an upgrader runs stays, even if its directory's name is not UTF-8") {
+  for (const char* folder : {"releases", "a\xff\xc3 b", "a\xef\xbf\xbd"}) {
+    const Bench bench(folder);
+    bench.runs("1.0.0");
+    Releases releases = bench.open();
+
+    const Outcome removed = releases.remove(*Version::parse("1.0.0"));
+    const auto pruned = releases.prune(1, std::nullopt);
+
+    REQUIRE_FALSE(removed);
+    CHECK(removed.reason().ends_with("active runs it"));
+    REQUIRE(pruned);
+    REQUIRE(pruned.value().size() == 1);
+    CHECK(pruned.value().front().text() == "1.0.1");
+  }
+}
+
+TEST_CASE("nothing is removed if the status may have cut the path of what runs") {
+  std::string quotes;
+  while (quotes.size() < 4'092)
+    quotes += R"(\")";
+  const auto uses = [](const std::string& path, const std::string& more) {
+    return uses_of_status(R"({"active":{"executable":"/)" + path + "\"" + more + "}}", "control");
+  };
+
+  CHECK_FALSE(uses(std::string(4'094, 'x'), ",\"cut\":true"));
+  // has as many bytes in the status, where each quote is escaped
+  CHECK_FALSE(uses(quotes, ",\"cut\":true"));
+  CHECK(uses(std::string(4'094, 'x'), ""));
+  CHECK(uses("srv/agent", ",\"cut\":true"));  // some other text of the agent was cut
+}
+
+}  // namespace removal_test
