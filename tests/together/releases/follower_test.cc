@@ -89,6 +89,12 @@ struct Bench {
     follower->upgrade_failed(
         {.id = last_id, .stage = stage, .reason = "it failed", .errno_name = errno_name});
   }
+  // Tells the follower of a failure while it cannot use the directory, in which others may write.
+  void fail_out_of_reach(const std::string& stage) {
+    fs::permissions(directory.path(), fs::perms::all);
+    fail(stage);
+    fs::permissions(directory.path(), fs::perms::owner_all);
+  }
   std::vector<Entry> ledger() {
     const auto opened = Directory::open(directory.path());
     return read_ledger(opened.value()).value();
@@ -367,6 +373,35 @@ TEST_CASE("a failure that could not be noted counts, and is noted later") {
 
   REQUIRE(bench.until([&] { return bench.ledger().back().ending == Ending::failed; }));
   CHECK(bench.asks_no_more(1));
+}
+
+TEST_CASE("a failure while the directory cannot be used is tried again, and is noted later") {
+  Bench bench;
+  bench.good("1.1.0");
+  bench.start();
+  REQUIRE(bench.asks(1));
+
+  bench.fail_out_of_reach("shutdown");
+
+  REQUIRE(bench.asks(2));
+  CHECK(bench.ledger()[1].ending == Ending::failed);
+  CHECK(bench.ledger()[1].stage == "shutdown");
+  bench.fail_out_of_reach("trial");
+  REQUIRE(bench.until([&] { return bench.ledger().back().stage == "trial"; }));
+  CHECK(bench.asks_no_more(2));
+}
+
+TEST_CASE("a failure of an upgrade that the ledger has lost is tried again") {
+  Bench bench;
+  bench.good("1.1.0");
+  bench.start();
+  REQUIRE(bench.asks(1));
+
+  fs::remove(bench.directory / "ledger.jsonl");
+  bench.fail("shutdown");
+
+  REQUIRE(bench.asks(2));
+  CHECK(bench.ledger().front().ending == Ending::failed);
 }
 
 TEST_CASE("an agent that cannot ask now is asked again, and the ledger says so") {

@@ -15,9 +15,6 @@ using Clock = Wakeups::Clock;
 
 constexpr auto retry_pause = 1s;
 
-using namespace std::chrono_literals;
-using Clock = Wakeups::Clock;
-
 // The intervals at which the directory is searched for changes. look_interval is for systems that
 // report changes, because a report may be missed. look_interval_unwatched is for systems that
 // cannot report changes.
@@ -36,8 +33,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. First appends the older entries that note_ending() has kept in
-// memory, so that the entries in the ledger stay in the order of their times.
+// Appends the entry to the ledger. First appends the older entries that keep() has kept in memory,
+// so that the entries in the ledger stay in the order of their times.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;
@@ -46,13 +43,10 @@ Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   return append_to_ledger(directory, entry);
 }
 
-Outcome FollowerNotes::note_ending(const Directory& directory, const Entry& entry) {
-  Outcome noted = note(directory, entry);
-  if (noted) return noted;
+void FollowerNotes::keep(const Entry& entry) {
   if (kept_.size() == kept_endings_max) kept_.erase(kept_.begin());
   kept_.push_back(entry);
   next_try_ = Clock::now() + retry_pause;
-  return noted;
 }
 
 std::optional<Clock::time_point> FollowerNotes::next_try() const {
@@ -263,11 +257,16 @@ Result<std::vector<Entry>> Follower::Work::ledger() const {
   return notes_.with_kept(opened.value()->directory());
 }
 
-void Follower::Work::note_ending(const Entry& entry) {
+Outcome Follower::Work::note(const Entry& entry) {
   const auto opened = store();
-  if (!opened) return report_once(opened.reason());
-  const Outcome noted = notes_.note_ending(opened.value()->directory(), entry);
-  if (!noted) report_once(noted.reason());
+  return opened ? notes_.note(opened.value()->directory(), entry) : Outcome(opened.refusal());
+}
+
+void Follower::Work::note_ending(const Entry& entry) {
+  const Outcome noted = note(entry);
+  if (noted) return;
+  notes_.keep(entry);
+  report_once(noted.reason());
 }
 
 void Follower::Work::note_what_is_kept() {
@@ -280,10 +279,7 @@ void Follower::Work::note_what_is_kept() {
 // that crashes the machine must not be tried again.
 void Follower::Work::ask() {
   id_ = upgrade_id(chosen_->version, ::getpid(), ++requests_);
-  const auto opened = store();
-  const Outcome noted =
-      opened ? notes_.note(opened.value()->directory(), entry(Ending::trying, "", ""))
-             : Outcome(opened.refusal());
+  const Outcome noted = note(entry(Ending::trying, "", ""));
   if (!noted) {
     report_once(noted.reason());
     return let_go(true);
@@ -294,11 +290,24 @@ void Follower::Work::ask() {
   let_go(true);
 }
 
-void Follower::Work::upgrade_failed(const Failure& failure) {
+// Returns the entry about an upgrade that has failed. Of the upgrade that this follower has
+// requested last, the entry is known even if the ledger has lost it or cannot be read. Refuses if
+// it is unknown whether a follower of this directory has requested the upgrade, and returns nothing
+// if none has.
+Result<std::optional<Entry>> Follower::Work::entry_of(const std::string& id) const {
   const auto known = ledger();
+  const Entry* last = known ? upgrade_of(known.value(), id) : nullptr;
+  if (last != nullptr) return std::optional(*last);
+  if (!id_.empty() && id_ == id) return std::optional(entry(Ending::trying, "", ""));
+  if (!known) return known.refusal();
+  return std::optional<Entry>();
+}
+
+void Follower::Work::upgrade_failed(const Failure& failure) {
+  const auto known = entry_of(failure.id);
   if (!known) return agent_.report(known.reason());
-  const Entry* last = upgrade_of(known.value(), failure.id);
-  if (last == nullptr) return;  // the upgrade was not requested by a follower of this directory
+  const std::optional<Entry>& last = known.value();
+  if (!last) return;
   if (last->ending == Ending::trying) {
     note_ending(failure_of(*last,
                            {.id = failure.id,
@@ -314,8 +323,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
                   "failed, stage " +
                   failure.stage);
   }
-  if (!id_.empty() && id_ != failure.id) return;
-  let_go(!own);
+  if (id_.empty() || id_ == failure.id) let_go(!own);
   set_timer();
 }
 

@@ -67,13 +67,11 @@ class FollowerNotes {
   // Returns the entries of the ledger file, followed by the entries that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
-  // Appends the entry durably, or returns the reason why this is not possible. Unlike
-  // note_ending(), does not keep the entry in memory for a later try.
+  // Appends the entry durably, or returns the reason why this is not possible.
   [[nodiscard]] Outcome note(const Directory& directory, const Entry& entry);
 
-  // Appends an entry that says how an upgrade ended. If that fails, keeps the entry in memory, and
-  // returns the reason.
-  [[nodiscard]] Outcome note_ending(const Directory& directory, const Entry& entry);
+  // Keeps in memory an entry that says how an upgrade ended.
+  void keep(const Entry& entry);
 
   // Returns when to try again to write the entries that are kept in memory, or nothing if none are
   // kept.
@@ -112,6 +110,10 @@ class Follower::Work {
   [[nodiscard]] Result<std::vector<Entry>> ledger() const;
   [[nodiscard]] Entry entry(Ending ending, const std::string& stage,
                             const std::string& reason) const;
+  [[nodiscard]] Result<std::optional<Entry>> entry_of(const std::string& id) const;
+  [[nodiscard]] Outcome note(const Entry& entry);
+
+  // Appends an entry that says how an upgrade ended. If that fails, keeps the entry in memory.
   void note_ending(const Entry& entry);
   void let_go(bool pause);
   void note_what_is_kept();
