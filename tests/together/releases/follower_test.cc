@@ -73,7 +73,9 @@ struct Bench {
       if (std::chrono::steady_clock::now() > deadline) return false;
       pollfd work{.fd = follower->fd(), .events = POLLIN, .revents = 0};
       poll(&work, 1, 5);
-      if (work.revents != 0) follower->dispatch();
+      if (work.revents == 0) continue;
+      follower->dispatch();
+      ++dispatches;
     }
     return true;
   }
@@ -105,6 +107,7 @@ struct Bench {
   std::chrono::milliseconds pause{50};
   bool can_ask = true;
   bool noted_before = false;
+  int dispatches = 0;
   std::vector<std::string> asked;
   std::string last_id;
   std::string executable;
@@ -402,6 +405,23 @@ TEST_CASE("a failure of an upgrade that the ledger has lost is tried again") {
 
   REQUIRE(bench.asks(2));
   CHECK(bench.ledger().front().ending == Ending::failed);
+}
+
+TEST_CASE("a follower that keeps an ending rests while the directory cannot be used") {
+  Bench bench;
+  bench.good("1.1.0");
+  bench.start();
+  REQUIRE(bench.asks(1));
+  LockHolder holder(bench.directory / "ledger.jsonl");
+  bench.fail("trial");
+  REQUIRE(holder.has_held());
+
+  fs::permissions(bench.directory.path(), fs::perms::all);
+  const int before = bench.dispatches;
+  const bool restless = bench.until([&] { return bench.dispatches > before + 100; }, 1500ms);
+  fs::permissions(bench.directory.path(), fs::perms::owner_all);
+
+  CHECK_FALSE(restless);
 }
 
 TEST_CASE("an agent that cannot ask now is asked again, and the ledger says so") {

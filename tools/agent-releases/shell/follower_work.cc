@@ -46,6 +46,10 @@ Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
 void FollowerNotes::keep(const Entry& entry) {
   if (kept_.size() == kept_endings_max) kept_.erase(kept_.begin());
   kept_.push_back(entry);
+  put_off();
+}
+
+void FollowerNotes::put_off() {
   next_try_ = Clock::now() + retry_pause;
 }
 
@@ -54,7 +58,6 @@ std::optional<Clock::time_point> FollowerNotes::next_try() const {
 }
 
 void FollowerNotes::try_again(const Directory& directory) {
-  next_try_ = Clock::now() + retry_pause;
   while (!kept_.empty() && append_to_ledger(directory, kept_.front()))
     kept_.erase(kept_.begin());
 }
@@ -272,6 +275,7 @@ void Follower::Work::note_ending(const Entry& entry) {
 void Follower::Work::note_what_is_kept() {
   const auto next = notes_.next_try();
   if (!next || Clock::now() < *next) return;
+  notes_.put_off();
   if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 

@@ -76,6 +76,9 @@ class FollowerNotes {
   // Returns when to try again to write the entries that are kept in memory, or nothing if none are
   // kept.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
+
+  // Moves next_try() on. Every try begins with this, even one that cannot open the directory.
+  void put_off();
   void try_again(const Directory& directory);
 
  private:
