@@ -40,9 +40,10 @@ struct Bench {
     fs::rename(directory.write(".desired", version + "\n"), directory / "desired");
   }
 
-  void start(const std::string& running = "1.0.0", bool self_test = true) {
+  void start(const std::string& running = "1.0.0", bool self_test = true,
+             const std::string& path = "") {
     auto opened =
-        Follower::open({.directory = directory.path(),
+        Follower::open({.directory = path.empty() ? directory.path() : path,
                         .name = "agent",
                         .running = *Version::parse(running),
                         .self_test = self_test,
@@ -422,6 +423,20 @@ TEST_CASE("a follower that keeps an ending rests while the directory cannot be u
   fs::permissions(bench.directory.path(), fs::perms::owner_all);
 
   CHECK_FALSE(restless);
+}
+
+TEST_CASE("a release whose path no message can carry is not asked for, and is told once") {
+  Bench bench;
+  bench.good("1.1.0");
+  const std::string path = bench.directory / "a\xff";
+  fs::create_directory(path);
+  fs::rename(bench.directory / "agent-v1.1.0", path + "/agent-v1.1.0");
+  bench.start("1.0.0", true, path);
+
+  REQUIRE(bench.until([&] { return !bench.reports.empty(); }));
+  CHECK(bench.asks_no_more(0));
+  CHECK(bench.reports == "release 1.1.0 is not used: its path is not UTF-8\n");
+  CHECK_FALSE(fs::exists(path + "/ledger.jsonl"));
 }
 
 TEST_CASE("an agent that cannot ask now is asked again, and the ledger says so") {

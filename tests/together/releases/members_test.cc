@@ -61,6 +61,14 @@ TEST_CASE("a link's target stays below the archive's directory, also by way of o
   CHECK(target("", 0) == "is empty");
 }
 
+TEST_CASE("a program's path is asked for only if a message can carry it") {
+  CHECK(check_executable("/" + std::string(executable_bytes_max - 1, 'x')));
+  CHECK(check_executable("/" + std::string(executable_bytes_max, 'x')).reason() ==
+        "its path has more than 4,095 bytes");
+  CHECK(check_executable("/\xC3\xA9"));
+  CHECK(check_executable("/\xC3").reason() == "its path is not UTF-8");
+}
+
 TEST_CASE("a bomb's bytes are bounded by those of the archive") {
   CHECK(unpacked_bytes_max(1) > 64'000'000);
   CHECK(unpacked_bytes_max(release_bytes_max) > 0);

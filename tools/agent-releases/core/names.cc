@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace agent_releases {
 namespace {
 
@@ -52,6 +54,12 @@ Outcome check_entry(std::string_view entry) {
     }
     if (more) rest.remove_prefix(slash + 1);
   }
+  return std::monostate{};
+}
+
+Outcome check_executable(std::string_view path) {
+  if (!agent_protocol::is_utf8(path)) return Refusal{"its path is not UTF-8"};
+  if (path.size() > executable_bytes_max) return Refusal{"its path has more than 4,095 bytes"};
   return std::monostate{};
 }
 

@@ -34,6 +34,9 @@ inline constexpr std::string_view partial_ending = ".part";
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
+// The longest path of a program that a message of the agent protocol can carry.
+inline constexpr std::size_t executable_bytes_max = 4'095;
+
 // The longest path component that file systems allow.
 inline constexpr std::size_t component_bytes_max = 255;
 
@@ -46,6 +49,9 @@ inline constexpr std::size_t component_bytes_max = 255;
 // with the reason. The path is relative to the release's directory. The path must not lead out of
 // that directory: each component must be a name, not `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
+
+// Refuses the absolute path of a release's program if no request of an upgrade can carry the path.
+[[nodiscard]] Outcome check_executable(std::string_view path);
 
 // Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this
 // lock while it makes the release NAME-v1.2.3. The lock file never has the name of a release's own

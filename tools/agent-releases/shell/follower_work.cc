@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 
 namespace agent_releases {
@@ -166,6 +167,8 @@ void Follower::Work::look() {
 
 void Follower::Work::verify(const Store& store, Release release) {
   chosen_ = std::move(release);
+  const Outcome sound = check_executable(chosen_->executable);
+  if (!sound) return leave_alone(sound.reason());
   auto begun = Verification::begin(store, *chosen_);
   if (!begun) return leave_alone(begun.reason());
   verification_.emplace(std::move(begun.value()));

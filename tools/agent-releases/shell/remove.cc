@@ -26,9 +26,8 @@ constexpr const char* processes_path = "/proc";
 constexpr const char* upgraders_path = "/run/upgrader";
 constexpr const char* status_name = "status.json";
 constexpr std::size_t status_bytes_max = 65'536;
-// The longest path in status.json, escapes included. An upgrader cuts a longer path, by less than
-// `cut_bytes_max` bytes more than it must.
-constexpr std::size_t executable_bytes_max = 4'095;
+// An upgrader cuts the path of an executable to `executable_bytes_max` bytes, escapes included. It
+// cuts off fewer than `cut_bytes_max` bytes more than it must.
 constexpr std::size_t cut_bytes_max = 16;
 constexpr std::string_view deleted_ending = " (deleted)";
 
