@@ -200,6 +200,34 @@ TEST_CASE("a tree that no archive may contain is refused before it is packed") {
       "agent is no regular file, so it cannot be what is executed");
 }
 
+// Plans the packing of a tree whose list of members has exactly the most bytes that `add` accepts,
+// and of the same tree with one name that is a byte longer.
+TEST_CASE("a tree whose names are too long together is refused before it is packed") {
+  constexpr std::size_t lines = 65'536;
+  const std::vector<std::pair<Listed::Kind, Found::Kind>> kinds{
+      {Listed::Kind::file, file},
+      {Listed::Kind::link, symbolic_link},
+      {Listed::Kind::directory, directory}};
+  std::vector<Found> tree;
+  while (tree.size() < lines) {
+    const auto& [listed, found_kind] = kinds[tree.size() % kinds.size()];
+    Found found = script(std::to_string(tree.size()));
+    found.kind = found_kind;
+    found.target = "x";
+    const std::string line =
+        to_line({.kind = listed, .sha256 = std::string(64, 'a'), .path = found.path});
+    found.path += std::string(member_list_bytes_max / lines - line.size(), 'x');
+    tree.push_back(found);
+  }
+  const Wanted words = wanted("", tree.front().path);
+
+  CHECK(refusal_of(words, tree) == "none");
+  tree.back().path += "x";
+  CHECK(refusal_of(words, tree) ==
+        "the list of the directory's files would have more than 16,777,216 bytes, so no machine "
+        "would add the release");
+}
+
 TEST_CASE("contents that would not be unpacked are refused") {
   Found large = script("agent");
   large.bytes = unpacked_bytes_max(1'000) + 1;

@@ -16,6 +16,9 @@ namespace agent_releases {
 
 inline constexpr std::size_t members_max = 100'000;
 inline constexpr std::size_t member_depth_max = 64;
+
+// The most bytes of the list of all members, as it is written by to_line().
+inline constexpr std::size_t member_list_bytes_max = 16'777'216;
 inline constexpr std::size_t member_path_bytes_max = 4'095;
 
 // Returns the most bytes to which an archive may unpack: a hundred times its own size plus 64 MiB.

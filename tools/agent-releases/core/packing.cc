@@ -88,6 +88,25 @@ Outcome check_member(const Found& found) {
                  " is a device, a FIFO or a socket; a release has files, directories and links"};
 }
 
+// Returns the length of a member's line in the list that `add` writes.
+std::size_t listed_bytes(const Found& found) {
+  constexpr std::size_t hash_digits = 64;
+  Listed listed{.sha256 = std::string(hash_digits, '0'), .path = found.path};
+  if (found.kind == Found::Kind::directory) listed.kind = Listed::Kind::directory;
+  if (found.kind == Found::Kind::link) listed.kind = Listed::Kind::link;
+  return to_line(listed).size();
+}
+
+Outcome check_list(const std::vector<Found>& tree) {
+  std::size_t bytes = 0;
+  for (const Found& found : tree)
+    bytes += listed_bytes(found);
+  if (bytes <= member_list_bytes_max) return std::monostate{};
+  return Refusal{
+      "the list of the directory's files would have more than 16,777,216 bytes, so no machine "
+      "would add the release"};
+}
+
 const Found* find(const std::vector<Found>& tree, std::string_view path) {
   const auto found =
       std::ranges::find_if(tree, [&](const Found& each) { return each.path == path; });
@@ -203,6 +222,7 @@ Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree) {
   for (const Found& found : tree) {
     if (const Outcome sound = check_member(found); !sound) return sound.refusal();
   }
+  if (const Outcome sound = check_list(tree); !sound) return sound.refusal();
   const Result<const Found*> entry = find_entry(wanted, tree);
   if (!entry) return entry.refusal();
   const Found& program = *entry.value();

@@ -22,7 +22,6 @@ namespace agent_releases {
 namespace {
 
 constexpr std::size_t read_bytes = 262'144;
-constexpr std::size_t unpacked_list_bytes_max = 16'777'216;
 
 struct FreeArchive {
   void operator()(archive* reader) const { archive_read_free(reader); }
@@ -87,7 +86,7 @@ Refusal Unpacking::broken() const {
 Outcome Unpacking::note(Listed listed) {
   list_ += to_line(listed);
   if (listed.kind == Listed::Kind::file) files_.emplace(listed.path, listed);
-  if (list_.size() <= unpacked_list_bytes_max) return std::monostate{};
+  if (list_.size() <= member_list_bytes_max) return std::monostate{};
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
