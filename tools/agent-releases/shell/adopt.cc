@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "agent-releases/manifest.h"
@@ -154,8 +155,12 @@ Outcome Adoption::link_current() const {
   return directory.sync();
 }
 
+// Replaces the plain file by a link to the release. The link first gets a temporary name beside the
+// file, which begins with as much of the file's name as a file name has room for.
 Outcome Adoption::link_place() const {
-  const std::string temporary = "." + base_ + ".adopted";
+  const std::string_view ending = ".adopted";
+  const std::size_t room = component_bytes_max - 1 - ending.size();
+  const std::string temporary = "." + base_.substr(0, room) + std::string(ending);
   const std::string target =
       parent_.path() == store_.directory().path() ? name_ : store_.directory().path_of(name_);
   if (const Outcome gone = parent_.remove(temporary); !gone) return gone;
