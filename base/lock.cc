@@ -183,14 +183,15 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the text of the previous holder in FILE, and returns 0. If FILE has a text that an
+// Clears the text of the previous holder in FILE, and returns 0. A text of zero bytes alone is
+// cleared, too: a power cut may leave it in place of a holder. If FILE has another text that an
 // upgrader cannot have written, leaves the text and returns an errno value. While this process has
 // the lock, no other process writes to FILE. A failure to clear is harmless, since write_holder()
 // truncates FILE again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
-  if (!parse_holder(text)) return EEXIST;
+  if (!parse_holder(text) && text.find_first_not_of('\0') != text.npos) return EEXIST;
   static_cast<void>(::ftruncate(open_for_text().get(), 0) == 0);
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "fleet/agent/health_keeper.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_rules.h"
 
 namespace fleet {
 namespace {
@@ -95,8 +96,13 @@ void add_machine_options(CLI::App& app, AgentOptions& options) {
       ->type_name("FILE");
   app.add_option("--machine-id", options.machine_id, "file whose first line identifies the machine")
       ->type_name("FILE");
-  app.add_option("--label", options.labels,
-                 "fact about the machine, for use in targets; may be repeated")
+  const auto take = [&options](const std::vector<std::string>& labels) {
+    if (labels.size() > record_entries_max)
+      throw CLI::ValidationError("--label", "a record has at most 256 labels");
+    options.labels = labels;
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--label", take, "fact about the machine, for use in targets; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->check(label_form());

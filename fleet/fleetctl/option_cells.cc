@@ -231,6 +231,8 @@ void add_label(CLI::App& app, Options& options) {
         throw CLI::ValidationError("--label", text + ": needs NAME=VALUE");
       options.token.labels[text.substr(0, at)] = text.substr(at + 1);
     }
+    if (options.token.labels.size() > fleet::record_entries_max)
+      throw CLI::ValidationError("--label", "a record has at most 256 labels");
   };
   app.add_option_function<std::vector<std::string>>(
          "--label", take, "label for nodes that join by the token; may be repeated")

@@ -22,6 +22,7 @@
 #include "agent-protocol/cpp/control/status.h"
 #include "agent-protocol/cpp/control/status_reader.h"
 #include "base/escape.h"
+#include "base/utf8.h"
 #include "base/uv_handle.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/pages.h"
@@ -170,7 +171,7 @@ std::string listed_as_json(const std::string& base, const std::string& name) {
   const ControlDirectory directory(base + "/" + name);
   const StatusFile file = directory.status();
   std::string line = "{\"name\":";
-  agent_protocol::append_quoted(line, name);
+  agent_protocol::append_quoted(line, agent_protocol::fit_text(name));
   line += ",\"status\":";
   line += file.status ? one_line(file.text) : "null";
   return line + "}";
