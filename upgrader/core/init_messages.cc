@@ -22,15 +22,11 @@ std::string time_left(Time until, Time now) {
   return ", {} s left"_with(std::max<std::int64_t>(0, left));
 }
 
-bool is_same(const std::optional<InitWait>& one, const std::optional<InitWait>& other) {
-  return one && other && one->what == other->what && one->generation == other->generation;
-}
-
 // Returns true if two states for init are equal, or differ only in how long something may still
 // take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
-  if (is_same(one.wait, other.wait)) one.wait = other.wait;
+  if (one.wait && other.wait) one.wait->deadline = other.wait->deadline;
   return one == other;
 }
 
@@ -42,8 +38,9 @@ void InitMessages::note(const InitNews& news, Time now) {
   if (!before.vouched) next_beat_ = now;
   if (news.stopping) {
     newline_time_ = never;
-    if (!before.stopping) owe(stopping);
-    return;
+    if (before.stopping) return;
+    asked_until_ = Time{};
+    return owe(stopping);
   }
   // A service that is not ready yet cannot be reloaded, so no reload begins before READY=1.
   const bool reload_begins = was_ready_ && news.reloads != before.reloads && !is_reloading_;
@@ -114,22 +111,21 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
   if (sent) sent_at_.push_back(now);
   if (sent_at_.size() > paced_messages) sent_at_.erase(sent_at_.begin());
   if (!owed_.empty()) owed_.erase(owed_.begin());
+  if (!more_time(now).empty()) asked_until_ = news_.wait->deadline;
   told_ = news_;
   told_at_ = now;
   agent_has_spoken_ = false;
 }
 
 // Returns the text that asks init for more time. Init has its own time limits for a start and for a
-// stop, and an agent's `extend` must move these, too.
+// stop, and an agent's `extend` must move these, too. Once init was asked, its own limit may have
+// passed, so it is asked again for every later deadline of the same start or stop.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
-  // Init waits for the service only while it starts (until READY=1) and while it stops.
-  if ((was_ready_ && !news_.stopping) || !wait || !wait->extended) return "";
-  // Init knows an earlier deadline only if that deadline, too, was an extended one (no other is
-  // sent), and only if it was sent during the same start or stop.
-  const bool is_known =
-      is_same(wait, told_.wait) && told_.wait->extended && told_.stopping == news_.stopping;
-  if (is_known && wait->deadline <= told_.wait->deadline) return "";
+  // Init waits for the service only until READY=1, and when the service stops.
+  if ((was_ready_ && !news_.stopping) || !wait) return "";
+  const bool was_asked = asked_until_ != Time{};
+  if (was_asked ? wait->deadline <= asked_until_ : !wait->extended) return "";
   const Duration left = std::max(Duration::zero(), wait->deadline - now) + end_margin;
   return "EXTEND_TIMEOUT_USEC={}\n"_with(std::chrono::microseconds(left).count());
 }

@@ -77,7 +77,10 @@ class InitMessages {
   [[nodiscard]] Time early_beat_time() const {
     return beat_time() - std::max(Duration::zero(), beat_interval() - early_beat_interval);
   }
-  void note_beat(Time now) { next_beat_ = now + beat_interval(); }
+  // Records whether WATCHDOG=1 was sent. If not, the socket was full.
+  void beat_tried(bool sent, Time now) {
+    next_beat_ = now + std::min(beat_interval(), sent ? beat_interval() : full_retry_interval);
+  }
 
   // Returns when to write the newline of --notify-fd, or `never`.
   [[nodiscard]] Time newline_time() const { return newline_time_; }
@@ -98,6 +101,7 @@ class InitMessages {
   InitNews news_;              // the facts that init should know now
   InitNews told_;              // the facts that init was last sent
   Time told_at_{};
+  Time asked_until_{};  // the deadline until which init was last asked to wait; 0 if it was not
   bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
   // The messages of READY=1, RELOADING=1 and STOPPING=1 that init must still get; three at most.
   std::vector<std::string_view> owed_;

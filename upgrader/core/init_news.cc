@@ -86,12 +86,11 @@ std::optional<InitWait> wait_of(const State& state) {
   const std::optional<Time>& deadline = agent.deadline;
   const bool extended = agent.extended != Duration::zero();
   if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
-  const bool is_way_back = state.upgrade && state.upgrade->boot;
-  const bool at_boot = agent.role == Role::first || is_way_back;
-  if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
+  if (agent.role == Role::candidate || agent.terminated || agent.activate_waits) return {};
   // Init limits the time in which the service must start. If the first agent has failed, and the
   // previous version is started in its place (--previous), init is always asked for more time: the
   // first agent may have used up all of that time before it failed.
+  const bool is_way_back = state.upgrade && state.upgrade->boot;
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

@@ -13,9 +13,9 @@ namespace upgrader {
 
 struct State;
 
-// The upgrader waits for the `ready` or the exit of this agent, and meanwhile init waits for the
-// service to start or to stop. If `extended` is true, the upgrader tells init how much longer the
-// upgrader may wait for the agent.
+// The upgrader waits for this agent: for its `ready` or `healthy`, or for its exit. Init waits,
+// too, if the service starts or stops, and must then not lose its patience before the upgrader
+// does.
 struct InitWait {
   enum class What { ready, stopped };
 
@@ -38,7 +38,7 @@ struct InitNews {
   // The number of upgrades that no agent asked for, the refused ones included. When the number
   // changes, init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
-  std::optional<InitWait> wait;  // set while init waits for the service's start or stop
+  std::optional<InitWait> wait;  // set while the upgrader waits for the incumbent
   std::string status;            // the status line for people, as in STATUS=
   std::optional<Time> until;     // the time limit of the phase that `status` describes
 

@@ -17,7 +17,8 @@ namespace upgrader {
 Result<OwnedFd> seize_for_readiness(int number, int lowest) {
   const int flags = ::fcntl(number, F_GETFL);
   if (flags < 0) return Refusal{in_words(SystemError{errno})};
-  if ((flags & O_ACCMODE) == O_RDONLY) return Refusal{"it is not open for writing"};
+  const int access = flags & O_ACCMODE;
+  if (access != O_WRONLY && access != O_RDWR) return Refusal{"it is not open for writing"};
   OwnedFd original(number);
   if (number >= lowest) return original;
   OwnedFd moved(::fcntl(number, F_DUPFD_CLOEXEC, lowest));
@@ -72,9 +73,7 @@ void InitSystem::tell_news_due(Time now) {
 }
 
 void InitSystem::beat_if_due(Time due, Time now) {
-  if (!socket_ || now < due) return;
-  messages_.note_beat(now);
-  static_cast<void>(send("WATCHDOG=1\n"));
+  if (socket_ && due <= now) messages_.beat_tried(send("WATCHDOG=1\n"), now);
 }
 
 // Tells init with one newline on the descriptor of --notify-fd that an agent is active, as s6,

@@ -176,12 +176,13 @@ TEST_CASE("a start that was given more time is told with what is left of it") {
     CHECK(message.find("EXTEND") == std::string::npos);
 }
 
-TEST_CASE("a deadline that comes nearer is no more time, nor that of another wait") {
+TEST_CASE(
+    "a deadline that comes nearer is no more time, and init's own limit is its own for a stop") {
   InitBench bench;
   bench.tell(extended(InitWait::What::ready, 10s, 1));
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=12000000\nSTATUS=waits\n"});
   bench.tell(extended(InitWait::What::ready, 9s, 1), 1s);
-  bench.tell(waiting(InitWait::What::ready, 20s, 2), 2s);
+  bench.tell(extended(InitWait::What::ready, 10s, 2), 2s);
   InitNews stop = waiting(InitWait::What::stopped, 30s, 2);
   stop.active = false;
   stop.stopping = true;
@@ -191,14 +192,32 @@ TEST_CASE("a deadline that comes nearer is no more time, nor that of another wai
     CHECK(message.find("EXTEND") == std::string::npos);
 }
 
-TEST_CASE("another agent's time is asked for, even if its deadline comes earlier") {
+TEST_CASE("once init was asked for time in a start, it is asked for every later deadline") {
   InitBench bench;
-  bench.tell(extended(InitWait::What::ready, 10s, 1));
+  bench.tell(extended(InitWait::What::ready, 600s, 1), 30s);
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=572000000\nSTATUS=waits\n"});
+  const bool is_another = GENERATE(false, true);
+
+  // The first agent is active, and must now say `healthy`; or another agent is started in its
+  // place. Neither has sent `extend`.
+  bench.tell(waiting(InitWait::What::ready, 840s, is_another ? 2 : 1), 540s);
+
+  bench.wake_until(541s);
+  CHECK(bench.heard().front().find("EXTEND_TIMEOUT_USEC=30") == 0);
+  bench.tell(news("running"), 542s);
+  bench.tell(waiting(InitWait::What::stopped, 900s, 1), 543s);
+  for (const std::string& message : bench.heard())
+    CHECK(message.find("EXTEND") == std::string::npos);
+}
+
+TEST_CASE("the first request for more time does not wait for its second") {
+  InitBench bench;
+  bench.tell(waiting(InitWait::What::ready, 60s));
   bench.heard();
 
-  bench.tell(extended(InitWait::What::ready, 5s, 2), 1s);
+  bench.tell(extended(InitWait::What::ready, 90s), 10ms);
 
-  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=6000000\nSTATUS=waits\n"});
+  CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=91990000\nSTATUS=waits\n"});
 }
 
 TEST_CASE("an agent that is given more time makes init wait, even if its deadline comes nearer") {
@@ -256,17 +275,17 @@ TEST_CASE("WATCHDOG=1 goes out twice in the watchdog's time while all is well") 
   InitBench bench(10s);
   CHECK(bench.messages().watchdog() == 10s);
   CHECK(bench.messages().beat_time() == Time{});
-  bench.messages().note_beat(start);
+  bench.messages().beat_tried(true, start);
 
   CHECK(bench.messages().beat_time() == start + 5s);
-  bench.messages().note_beat(start + 6s);
+  bench.messages().beat_tried(true, start + 6s);
   CHECK(bench.messages().beat_time() == start + 11s);
 }
 
 TEST_CASE("WATCHDOG=1 is withheld while an agent is silent, and comes at once when it is not") {
   InitBench bench(10s);
   bench.tell(news("running"));
-  bench.messages().note_beat(start);
+  bench.messages().beat_tried(true, start);
   InitNews silent = news("silent");
   silent.vouched = false;
 
@@ -283,7 +302,7 @@ TEST_CASE("WATCHDOG=1 is withheld while an agent is silent, and comes at once wh
 TEST_CASE("an early WATCHDOG=1 comes only if 100 ms have passed since the last one") {
   const auto early = [](Duration watchdog) {
     InitMessages messages(watchdog);
-    messages.note_beat(start);
+    messages.beat_tried(true, start);
     return messages.early_beat_time() - start;
   };
 
@@ -295,9 +314,17 @@ TEST_CASE("an early WATCHDOG=1 comes only if 100 ms have passed since the last o
 
 TEST_CASE("a watchdog of a millisecond does not keep the upgrader busy all the time") {
   InitMessages messages(1ms);
-  messages.note_beat(start);
+  messages.beat_tried(true, start);
 
   CHECK(messages.beat_time() == start + 1ms);
+}
+
+TEST_CASE("WATCHDOG=1 that meets a full socket is tried again before init's time is over") {
+  for (const Duration watchdog : {30'000ms, 1ms}) {
+    InitMessages messages(watchdog);
+    messages.beat_tried(false, start);
+    CHECK(messages.beat_time() == start + std::min(100ms, watchdog));
+  }
 }
 
 TEST_CASE("without a watchdog there is no WATCHDOG=1") {

@@ -172,16 +172,19 @@ TEST_CASE("init waits for a first agent to be ready, and for one that was told t
   CHECK_FALSE(init_news(bench.state()).until);
 }
 
-TEST_CASE("init does not wait for an agent that will not be ready, nor for a fallback") {
+TEST_CASE("the wait for a fallback is told, as for one that must still say that it works") {
   Bench fallback;
   fallback.reach(Phase::falling_back);
-  CHECK_FALSE(init_news(fallback.state()).wait);
+  CHECK(init_news(fallback.state()).wait ==
+        waits_to(InitWait::What::ready, 3, fallback.now() + 5min));
   fallback.say(3, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
   fallback.say(3, agent_protocol::Ready{});
   CHECK(fallback.phase() == Phase::running);
-  CHECK(fallback.state().incumbent->deadline);
-  CHECK_FALSE(init_news(fallback.state()).wait);
+  CHECK(init_news(fallback.state()).wait ==
+        waits_to(InitWait::What::ready, 3, fallback.now() + 5min));
+}
 
+TEST_CASE("nobody waits for an agent that will not be ready") {
   Bench terminated;
   terminated.start();
   terminated.take(StopRequested{});
@@ -298,21 +301,24 @@ TEST_CASE(
   CHECK_FALSE(init_news(first.state()).wait);
 }
 
-TEST_CASE("init waits for the way back at boot, and not for any other fallback that is active") {
+TEST_CASE(
+    "init waits for the way back at boot until that says that it works, on trial and after it") {
   Policy policy = Bench::default_policy();
   policy.previous = true;
-  Bench at_boot(policy);
-  at_boot.start();
-  at_boot.exit(1, 1);
-  CHECK(init_news(at_boot.state()).wait ==
-        waits_to(InitWait::What::ready, 2, at_boot.now() + 5min, true));
+  Bench bench(policy);
+  bench.start();
+  bench.exit(1, 1);
+  CHECK(init_news(bench.state()).wait ==
+        waits_to(InitWait::What::ready, 2, bench.now() + 5min, true));
+  bench.say(2, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(2, agent_protocol::Ready{});
+  const Time limit = bench.now() + 5min;
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, limit, true));
 
-  Bench other;
-  other.reach(Phase::falling_back);
-  other.say(3, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
-  other.say(3, agent_protocol::Ready{});
-  CHECK(init_news(other.state()).status.find("starting generation 3; upgrade u1 failed") == 0);
-  CHECK_FALSE(init_news(other.state()).wait);
+  bench.wait(30s);
+
+  CHECK(bench.phase() == Phase::running);
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, limit));
 }
 
 TEST_CASE(

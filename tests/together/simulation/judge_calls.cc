@@ -172,6 +172,7 @@ void Judge::init_told(std::string_view text) {
   init_heard_ready_ = init_heard_ready_ || ready;
   init_heard_stopping_ = init_heard_stopping_ || stopping;
   init_reloads_ = reloading || (init_reloads_ && !ready);
+  if (stopping) init_waits_until_ = Time{};  // init's own limit for a stop begins
   constexpr std::string_view more_time = "EXTEND_TIMEOUT_USEC=";
   if (const auto at = text.find(more_time); at != std::string_view::npos) {
     const std::string amount(text.substr(at + more_time.size()));
@@ -196,7 +197,8 @@ void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   const InitNews news = init_news(supervisor_->state());
   const bool init_waits = news.stopping || !init_heard_ready_;
-  if (init_waits && news.wait && news.wait->extended && init_waits_until_ < news.wait->deadline) {
+  const bool is_asked = news.wait && (news.wait->extended || init_waits_until_ != Time{});
+  if (init_waits && is_asked && init_waits_until_ < news.wait->deadline) {
     broken("Init: it is not asked for the time that an agent was given");
   }
   if (supervisor_->phase() == Phase::shutting_down) {
