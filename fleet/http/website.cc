@@ -20,7 +20,8 @@ namespace {
 
 bool is_as_seen(const struct stat& now, const struct stat& seen) {
   return now.st_dev == seen.st_dev && now.st_ino == seen.st_ino && now.st_size == seen.st_size &&
-         now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec;
+         now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec &&
+         now.st_ctim.tv_sec == seen.st_ctim.tv_sec && now.st_ctim.tv_nsec == seen.st_ctim.tv_nsec;
 }
 
 using std::chrono::milliseconds;
@@ -78,6 +79,7 @@ bool RevocationFile::look() {
   std::string list = content_of_file(path_);
   const bool is_good = is_revocation_list(list);
   trouble_ = is_good ? "" : path_ + ": not a list of revoked certificates in PEM";
+  if (!is_good) seen_ = {};  // it may only not have been readable at this moment
   if (!is_good || list == list_) return false;
   list_ = std::move(list);
   return true;

@@ -36,8 +36,12 @@ UnixSeconds last_snapshot(const std::vector<std::string>& files) {
 }
 
 UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now) {
-  const UnixSeconds age = now - last_snapshot(files);
-  return age < 0 ? 0 : std::max<UnixSeconds>(snapshot_interval_s - age, 0);
+  UnixSeconds last = 0;
+  for (const std::string& file : files) {
+    const UnixSeconds taken = snapshot_time(file).value_or(0);
+    if (taken <= now) last = std::max(last, taken);
+  }
+  return std::max<UnixSeconds>(snapshot_interval_s - (now - last), 0);
 }
 
 std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,

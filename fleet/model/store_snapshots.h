@@ -29,8 +29,8 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 
 // Returns the time of the latest snapshot among the files, or 0 if there is none.
 [[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files);
-// Returns the number of seconds until the next snapshot. Returns 0 if the latest snapshot has a
-// time in the future: a clock must have been wrong, so that time cannot be used.
+// Returns the number of seconds until the next snapshot. Ignores snapshots with a time in the
+// future: a clock must have been wrong.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
 // Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,

@@ -122,7 +122,11 @@ std::string Snapshots::put_in_place() {
   // Sync the directory. Otherwise a loss of power could undo the rename.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);
+  if (!directory || ::fsync(directory.get()) != 0) {
+    const std::string why = place + ": " + std::strerror(errno);
+    ::unlink(place.c_str());
+    return why;
+  }
   taken_ = now;
   return "";
 }
