@@ -251,7 +251,7 @@ class Driver {
 
   void committed(Revision revision) {
     under_way_ = UnderWay::nothing;
-    const Write write = std::move(*std::exchange(write_, std::nullopt));
+    Write write = std::move(*std::exchange(write_, std::nullopt));
     for (const Put& put : write.transaction.puts) {
       if (!is_news(put.key, revision)) continue;
       task_.take({.key = put.key, .value = put.value, .modified = revision, .lease = put.lease});
@@ -260,6 +260,8 @@ class Driver {
       if (is_news(erase.key, revision)) task_.take_absent(erase.key);
     }
     if (!write.news.empty()) actions_.emplace_back(Tell{false, write.news});
+    committed_ = std::move(write.transaction.puts);
+    committed_at_ = now_;
   }
 
   void take(const ReadingEnded& event) {
@@ -380,12 +382,23 @@ class Driver {
       actions_.emplace_back(*wanted);
     }
     if (auto* write = std::get_if<Write>(&next)) {
+      if (is_committed_already(write->transaction)) {
+        waits_until_ = committed_at_ + store_retry_ms;
+        return;
+      }
       under_way_ = UnderWay::transaction;
       is_overtaken_ = false;
       actions_.emplace_back(Commit{write->transaction});
       write_ = std::move(*write);
     }
     if (const auto* over = std::get_if<Over>(&next)) end(over->why, over->loud);
+  }
+
+  // Returns whether the driver has just committed the same records. A task that wants to write them
+  // again has not understood its own write, and must not fill the store with it.
+  [[nodiscard]] bool is_committed_already(const Transaction& transaction) const {
+    return !committed_.empty() && transaction.puts == committed_ &&
+           now_ < committed_at_ + store_retry_ms;
   }
 
   void end(std::string why, bool loud) {
@@ -411,6 +424,8 @@ class Driver {
   std::map<std::string, Revision> newest_;
   Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
+  std::vector<Put> committed_;  // the records of the last commit
+  Ms committed_at_ = 0;
   // True if the store has reported several changes at once, and more of them follow the current
   // one. The driver then decides nothing yet.
   bool more_ = false;

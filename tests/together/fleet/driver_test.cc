@@ -68,6 +68,29 @@ struct Counting {
   [[nodiscard]] std::string words(Ms) const { return ""; }
 };
 
+// A task that does not understand its own record, and wants to write it again and again.
+struct Repeating : Counting {
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    ++*decisions;
+    return Write{{.puts = {{.key = key_of(KeyKind::stop), .value = "{}"}}}};
+  }
+};
+
+TEST_CASE("a task that wants to write the same records again and again is made to wait") {
+  int decisions = 0;
+  Bench bench(Driver<Repeating>("c", {{&decisions}}, 100));
+  bench.tell(BeginDriving{});
+  bench.settle();
+  const Revision first = bench.store.find(key_of(KeyKind::stop))->modified;
+  REQUIRE(bench.driver.next_deadline() == bench.now + store_retry_ms);
+
+  bench.wait(store_retry_ms - 1);
+  CHECK(bench.store.find(key_of(KeyKind::stop))->modified == first);
+  bench.wait(1);
+
+  CHECK(bench.store.find(key_of(KeyKind::stop))->modified == first + 1);
+}
+
 TEST_CASE("changes that come together are taken in one by one, and followed by one decision") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
