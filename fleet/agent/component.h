@@ -171,6 +171,7 @@ class Component {
   void perform(const FetchRelease& fetch);
   void perform(const AskUpgrade& ask);
   void perform(const ConfirmUpgrade& confirm);
+  void confirm_attempt(const std::string& attempt, const std::string& before);
   void perform(const CancelUpgrade& cancel);
   void cancel_attempt(const std::string& reason, int tries);
   void perform(const ReportUpgrade& report);
@@ -227,6 +228,7 @@ class Component {
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
+  std::unique_ptr<Timer> confirm_;
   std::unique_ptr<Timer> cancel_;
 };
 

@@ -9,9 +9,9 @@
 namespace fleet {
 namespace {
 
-// If a request to cancel an upgrade cannot be sent, it is tried again after this pause, until
-// `cancels_max` tries have failed.
-constexpr std::chrono::milliseconds cancel_again{1'000};
+// If a request to confirm or to cancel an upgrade cannot be sent, it is tried again after this
+// pause. A request to cancel is given up when `cancels_max` tries have failed.
+constexpr std::chrono::milliseconds send_again{1'000};
 constexpr int cancels_max = 30;
 
 }  // namespace
@@ -116,8 +116,19 @@ void Component::perform(const AskUpgrade& ask) {
 }
 
 void Component::perform(const ConfirmUpgrade& /*confirm*/) {
-  const std::string why = hands_.confirm(machine_.upgrade().attempt);
-  if (!why.empty()) desk_.log(settings_.name + ": cannot confirm: " + why);
+  confirm_attempt(machine_.upgrade().attempt, "");
+}
+
+// Sends the upgrader the confirmation of this upgrade. If the confirmation cannot be sent, sends it
+// again until the upgrade has ended. Logs the reason of a failure unless the try before failed for
+// the same reason, which is `before`.
+void Component::confirm_attempt(const std::string& attempt, const std::string& before) {
+  if (!machine_.confirms(attempt)) return;
+  const std::string why = hands_.confirm(attempt);
+  if (why.empty()) return;
+  if (why != before) desk_.log(settings_.name + ": cannot confirm: " + why);
+  confirm_ =
+      desk_.timers.after(send_again, [this, attempt, why] { confirm_attempt(attempt, why); });
 }
 
 void Component::perform(const CancelUpgrade& cancel) {
@@ -134,8 +145,8 @@ void Component::cancel_attempt(const std::string& reason, int tries) {
   if (!machine_.is_cancelling()) return;
   if (tries == 0) return attempt_ended(reason);
   if (hands_.go_back(asked_, reason).empty()) return;
-  cancel_ = desk_.timers.after(cancel_again,
-                               [this, reason, tries] { cancel_attempt(reason, tries - 1); });
+  cancel_ =
+      desk_.timers.after(send_again, [this, reason, tries] { cancel_attempt(reason, tries - 1); });
 }
 
 void Component::perform(const ReportUpgrade& report) {

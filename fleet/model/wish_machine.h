@@ -147,6 +147,10 @@ class WishMachine {
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
+  // Returns whether the upgrade with this id was to be confirmed, and has not ended yet.
+  [[nodiscard]] bool confirms(const std::string& attempt) const {
+    return stage_ == Stage::going && upgrade_.attempt == attempt;
+  }
   [[nodiscard]] bool is_cancelling() const { return stage_ == Stage::cancelling; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
 

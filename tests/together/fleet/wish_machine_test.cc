@@ -334,6 +334,20 @@ TEST_CASE("the upgrade is confirmed only at the gate") {
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
 }
 
+TEST_CASE("the confirmation of an upgrade is wanted until the upgrade has ended") {
+  Bench bench;
+  bench.reach(UpgradePhase::cutover_ready);
+  CHECK_FALSE(bench.machine().confirms("desired.5.1"));
+
+  bench.step(StopOrdered{});
+  bench.step(WishSeen{wish(6), true});
+  CHECK(bench.machine().confirms("desired.5.1"));
+  CHECK_FALSE(bench.machine().confirms("desired.5.0"));
+
+  bench.step(AttemptEnded{"exited"});
+  CHECK_FALSE(bench.machine().confirms("desired.5.1"));
+}
+
 // ---- the phases that a node shows
 
 namespace {
