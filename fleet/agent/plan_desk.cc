@@ -10,6 +10,10 @@ namespace {
 // records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
+// The pause after the store has denied a transaction, for example because it is full. The pause is
+// longer, since all members of the plan may wait for the same trouble to end.
+constexpr std::chrono::milliseconds denied_again{10'000};
+
 }  // namespace
 
 PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
@@ -111,6 +115,11 @@ void PlanDesk::perform(const std::string& plan, const WriteMember& write) {
       desk_.log("plan " + plan + ": " + words(outcome));
     if (std::holds_alternative<Unknown>(outcome)) {
       running_.at(plan).again = desk_.timers.after(write_again, [this] { look(); });
+    } else if (std::holds_alternative<Denied>(outcome)) {
+      running_.at(plan).again = desk_.timers.after(denied_again, [this, plan] {
+        feed(plan, PauseEnded{});
+        look();
+      });
     }
     feed(plan, MemberWritten{outcome});
   });

@@ -281,15 +281,20 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The transaction was refused, most likely because a record has changed. Decide nothing more
-    // with the old records, since the changed record will arrive soon.
+    // The transaction was refused, since a record has changed, or was denied. Decide nothing more
+    // with the old records: the changed record will arrive soon, or PauseEnded will.
     refused_ = decided_on_;
   }
 }
 
+void PlanPart::take(const PauseEnded& /*event*/) {
+  refused_.reset();
+  looks_ = true;
+}
+
 FollowerStep PlanPart::next() {
   if (is_busy() || looks_ || facts_.active == 0 || sight_.revision == 0) return NothingToDo{};
-  const Basis now{sight_.revision, sight_.own_revision};
+  const Basis now{sight_.revision, sight_.own_revision, facts_.active};
   if (refused_ == now) return NothingToDo{};
   refused_.reset();
   FollowerStep step = follow(sight_, facts_);

@@ -128,7 +128,10 @@ struct HookEnded {
 struct MemberWritten {
   Outcome outcome = {};
 };
-using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten>;
+// The pause after a transaction that the store has denied is over. The caller then has to send
+// PlanSeen, with the records as they are now.
+struct PauseEnded {};
+using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten, PauseEnded>;
 
 // Executes a node's part in one plan, as a state machine around the decisions of `follow()`. Orders
 // one hook or one transaction at a time, and remembers which phases this process itself has begun.
@@ -136,6 +139,11 @@ using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten>;
 // If the answer to a transaction was lost, the next reading of the member's record shows whether
 // the transaction was committed. Only the instance that acts for the node writes this record. So if
 // the record has the contents of the lost transaction, that transaction was committed.
+//
+// If the store has refused or denied a transaction, the same transaction is not sent again at once.
+// After Refused, one of the compared records has changed, and the change will arrive soon. After
+// Denied, for example because the store is full, there may be no change: the caller waits for a
+// while, and then sends PauseEnded.
 class PlanPart {
  public:
   // `version` is the version of this fleet-agent.
@@ -152,12 +160,18 @@ class PlanPart {
   void take(const PlanSeen& event);
   void take(const HookEnded& event);
   void take(const MemberWritten& event);
+  void take(const PauseEnded& event);
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // Identifies the two records on which a decision is based, by their revisions: the plan's record,
-  // and then the member's own record.
-  using Basis = std::pair<Revision, Revision>;
+  // The revisions of the records on which a decision is based, and which its transaction compares.
+  struct Basis {
+    Revision plan = 0;
+    Revision own = 0;
+    Revision active = 0;
+
+    bool operator==(const Basis&) const = default;
+  };
 
   FollowerFacts facts_;
   PlanSight sight_;
@@ -166,8 +180,9 @@ class PlanPart {
   std::optional<WriteMember> pending_;
   Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
-  bool looks_ = false;            // true: waits for a reading that shows the outcome of `unknown_`
-  std::optional<Basis> refused_;  // the records on which a refused write was decided
+  bool looks_ = false;                 // true: decides nothing before the next reading
+  // The records on which a write was decided that the store has refused or denied.
+  std::optional<Basis> refused_;
   // Revision of this process's last write. A reading from before this revision is outdated.
   Revision written_ = 0;
   Revision as_of_ = 0;  // revision of the last reading of the member's record

@@ -129,7 +129,7 @@ struct Unknown {
 
 // The store refused the transaction, but not because of a compare. Possible reasons are: no
 // permission, no space, damage, or a transaction that the store does not accept. The store wrote
-// nothing, and to try again would not help.
+// nothing, and to try again helps only after somebody has mended the cause.
 struct Denied {
   std::string reason = {};
 

@@ -179,6 +179,31 @@ TEST_CASE("a refused transaction is decided again only when another record is se
   CHECK(write_in(part.step(seen(at_one, 13))));
 }
 
+TEST_CASE("a refused transaction is decided again when the record `active` has changed") {
+  PlanPart part = about_to_act();
+  CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
+  PlanSeen sight = seen(at_one, 11);
+  sight.active = active + 1;
+  CHECK(write_in(part.step(sight)));
+}
+
+TEST_CASE("a denied transaction is tried again after a pause, with the records as they are then") {
+  PlanPart part = about_to_act();
+  CHECK(part.step(MemberWritten{Denied{"no space"}}) == FollowerStep{NothingToDo{}});
+  CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
+  CHECK(part.step(PauseEnded{}) == FollowerStep{NothingToDo{}});
+  SECTION("nothing has changed") {
+    const FollowerStep next = part.step(seen(at_one, 11));
+    REQUIRE(write_in(next));
+    CHECK(write_in(next)->member == acting());
+  }
+  SECTION("this instance does not act any more") {
+    PlanSeen sight = seen(at_one, 11);
+    sight.active = 0;
+    CHECK(part.step(sight) == FollowerStep{NothingToDo{}});
+  }
+}
+
 TEST_CASE("a hook that ends after its record was erased does not count") {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
