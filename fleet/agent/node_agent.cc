@@ -172,6 +172,7 @@ void NodeAgent::look() {
   if (!is_ours) return take_active();
   renewal_.look();
   records_.look();
+  read_ledger_again();
   own_.look();
   if (health_timer_ == nullptr) keep_health();
   for (const auto& neighbour : neighbours_) {

@@ -59,6 +59,8 @@ class NodeAgent {
   void take(const Agent::UpgradeFailed& failed);
   void take(const Agent::Committed& committed);
   void take(const Agent::Error& error);
+  void read_ledger();
+  void read_ledger_again();
   void become_ready();
   void stop_now();
 
@@ -136,6 +138,7 @@ class NodeAgent {
   // Why the ledger cannot be read. While this is not empty, fleet-agent obeys no command to upgrade
   // itself.
   std::string unreadable_;
+  std::unique_ptr<Timer> read_;  // when it ends, the ledger is read again
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;

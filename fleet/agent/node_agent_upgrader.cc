@@ -15,6 +15,10 @@ namespace {
 // out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
+// The pause before the ledger is read again after it could not be read. A read fails, for example,
+// if this process has no descriptor left.
+constexpr std::chrono::milliseconds read_again{1'000};
+
 }  // namespace
 
 void NodeAgent::hear_upgrader() {
@@ -51,15 +55,32 @@ void NodeAgent::become_ready() {
 // of fleet-agent has exited by now, and its ledger on disk says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
-  const auto ledger = own_.ledger_on_disk();
-  if (ledger) {
-    ledger_ = ledger.value();
-  } else {
-    unreadable_ = ledger.reason();
-    desk_.log("no command is obeyed: " + unreadable_);
-  }
+  read_ledger();
   activated_ = true;
   look();
+}
+
+void NodeAgent::read_ledger() {
+  const auto ledger = own_.ledger_on_disk();
+  if (ledger) ledger_ = ledger.value();
+  const std::string why = ledger ? "" : ledger.reason();
+  if (std::exchange(unreadable_, why) == why || why.empty()) return;
+  desk_.log("no command is obeyed: " + why);
+}
+
+// Reads the ledger again if it could not be read, each second until it can be read. Then begins to
+// obey commands to upgrade fleet-agent itself.
+void NodeAgent::read_ledger_again() {
+  if (unreadable_.empty() || read_ != nullptr) return;
+  read_ledger();
+  if (unreadable_.empty()) {
+    begin_own();
+    return keep_instance();
+  }
+  read_ = timers_.after(read_again, [this] {
+    read_ = nullptr;
+    look();
+  });
 }
 
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
