@@ -186,8 +186,9 @@ void Front::perform(const ReleaseWatcher::Order& step) {
     // The next step finds out from the mirror, the local copy of the records, whether the
     // transaction was committed. The mirror may be a moment behind the store, so the next step
     // comes a little later.
-    settled_ = timers_->after(settle_time, [this] {
-      watcher_.written();
+    settled_ = timers_->after(settle_time, [this, outcome] {
+      const std::string complaint = watcher_.written(outcome);
+      if (!complaint.empty()) log_line("fleet-controller", complaint);
       look_soon();
     });
   });

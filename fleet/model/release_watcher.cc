@@ -197,6 +197,16 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
+std::string ReleaseWatcher::written(const Outcome& outcome) {
+  const std::string component = std::exchange(under_way_, "");
+  const auto* denied = std::get_if<Denied>(&outcome);
+  const auto watched = watched_.find(component);
+  if (denied == nullptr || watched == watched_.end()) return "";
+  const std::string version = watched->second.version;
+  watched->second = {.ask_at = watched->second.ask_at, .refused = watched->second.refused};
+  return component + " " + version + " is not taken: the store denies the write: " + denied->reason;
+}
+
 // Returns the next step for `watched.version`, a new version at the source. The steps ask for its
 // manifests, publish it and then, if the settings say so, make it the desired version or roll it
 // out. Returns no value if nothing is left to do.

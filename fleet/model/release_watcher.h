@@ -75,12 +75,15 @@ class ReleaseWatcher {
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
   // Handles the answer of a source. The caller reports the outcome of each step by this function or
-  // one of the next three. Returns a line for the log, or an empty string if the step has
+  // one of the next functions. Returns a line for the log, or an empty string if the step has
   // succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
-  void written() { under_way_.clear(); }
+  // Handles the outcome of a transaction (an Order). If the store has denied it, the version is
+  // dropped, and taken again only after the next query to its source. Returns a line for the log,
+  // as source_said() does.
+  [[nodiscard]] std::string written(const Outcome& outcome);
 
  private:
   struct Watched {

@@ -363,9 +363,8 @@ void RecordWorld::watch_releases() {
                             .digest = "digest"};
       static_cast<void>(watcher_.manifests_came(release));
     } else {
-      static_cast<void>(
-          commit(std::get<ReleaseWatcher::Order>(step).transaction, "the release watch"));
-      watcher_.written();
+      static_cast<void>(watcher_.written(
+          commit(std::get<ReleaseWatcher::Order>(step).transaction, "the release watch")));
     }
   }
   store_.erase(driver);

@@ -113,7 +113,7 @@ struct Bench {
       });
     for (const Put& one : order.transaction.puts)
       put(one.key.substr(root.size()), one.value);
-    watcher.written();
+    CHECK(watcher.written(Committed{revision}).empty());
     return order.news;
   }
   void later() { moment.now += 600'000; }
@@ -250,6 +250,51 @@ TEST_CASE("a version that no node accepts is not published, and logged once") {
   CHECK(bench.look() == Deeds{"ask http://x/index", complaint});
   bench.later();
   CHECK(bench.look() == only_asked);
+}
+
+TEST_CASE("a version whose write is denied waits for the next query, and other sources do not") {
+  Bench bench("publish");
+  bench.put("settings", R"({"watch.agent.source":"http://x/index","watch.agent.then":"publish",
+                            "watch.other.source":"http://y/index","watch.other.then":"publish"})");
+  const auto next = [&bench] { return bench.watcher.next(bench.records, bench.moment); };
+  const auto reach_order = [&] {
+    REQUIRE(std::get<ReleaseWatcher::AskSource>(next()).url == "http://x/index");
+    CHECK(bench.watcher.source_said(bench.records, bench.index).empty());
+    REQUIRE(std::holds_alternative<ReleaseWatcher::AskManifests>(next()));
+    CHECK(
+        bench.watcher
+            .manifests_came(Release{.manifests = {{.arch = "any", .manifest = "m"}}, .digest = "d"})
+            .empty());
+    REQUIRE(std::holds_alternative<ReleaseWatcher::Order>(next()));
+  };
+  reach_order();
+
+  const std::string complaint = bench.watcher.written(Denied{"permission denied"});
+
+  CHECK(complaint == "agent 1.1.0 is not taken: the store denies the write: permission denied");
+  REQUIRE(std::get<ReleaseWatcher::AskSource>(next()).url == "http://y/index");
+  bench.watcher.source_failed();
+  const auto rest = std::get<ReleaseWatcher::Rest>(next());
+  REQUIRE(rest.until);
+  CHECK(*rest.until == bench.moment.now + 600'000);
+  bench.later();
+  reach_order();
+}
+
+TEST_CASE("a write whose outcome is unknown, or which was refused, is tried again at once") {
+  Bench bench("publish");
+  static_cast<void>(bench.watcher.next(bench.records, bench.moment));
+  CHECK(bench.watcher.source_said(bench.records, bench.index).empty());
+  static_cast<void>(bench.watcher.next(bench.records, bench.moment));
+  CHECK(bench.watcher
+            .manifests_came(Release{.manifests = {{.arch = "any", .manifest = "m"}}, .digest = "d"})
+            .empty());
+
+  for (const Outcome& outcome : {Outcome{Refused{}}, Outcome{Unknown{"timeout"}}}) {
+    const auto step = bench.watcher.next(bench.records, bench.moment);
+    CHECK(std::holds_alternative<ReleaseWatcher::Order>(step));
+    CHECK(bench.watcher.written(outcome).empty());
+  }
 }
 
 }  // namespace
