@@ -103,9 +103,10 @@ void Front::tell_people() {
   }
   if (const auto* notice = std::get_if<Notices::Post>(&step)) return post(*notice);
   if (const auto* transaction = std::get_if<Transaction>(&step)) {
-    store_->commit(*transaction, [this, alive](const Outcome&) {
+    store_->commit(*transaction, [this, alive](const Outcome& outcome) {
       if (alive.expired()) return;
-      notices_.written();
+      const std::string complaint = notices_.written(outcome, timers_->now().count());
+      if (!complaint.empty()) log_line("fleet-controller", complaint);
       // The next step finds out from the mirror, the local copy of the records, whether the
       // transaction was committed. The mirror may be a moment behind the store, so the next step
       // comes a little later.

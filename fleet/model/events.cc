@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/gates.h"
@@ -245,6 +246,7 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const std::string webhook = webhook_in(records);
   if (!ours) looked_until_ = 0;
   if (under_way_ || !ours || webhook.empty()) return Rest{};
+  if (denied_until_ && now < *denied_until_) return Rest{denied_until_};
   const KeyValue* found = record_at(records, key_of(KeyKind::notified));
   const auto read =
       found == nullptr ? read_record<Notified>("{}") : read_record<Notified>(found->value);
@@ -298,8 +300,17 @@ void Notices::posted(bool taken, Ms now) {
   rests_until_ = now + std::min(notice_rest_ms << std::min(tries_ - 1, 20), notice_rest_max_ms);
 }
 
-void Notices::written() {
+std::string Notices::written(const Outcome& outcome, Ms now) {
   under_way_ = false;
+  denied_until_.reset();
+  const auto* denied = std::get_if<Denied>(&outcome);
+  if (denied == nullptr) {
+    if (std::holds_alternative<Committed>(outcome)) denial_.clear();
+    return "";
+  }
+  denied_until_ = now + notice_denied_rest_ms;
+  if (std::exchange(denial_, denied->reason) == denied->reason) return "";
+  return "no notices are sent: the store denies the write: " + denied->reason;
 }
 
 }  // namespace fleet

@@ -65,6 +65,9 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
+// The pause after the store has denied a write of the last event that was sent. Such a write rarely
+// succeeds before a person has mended the store or a permission.
+inline constexpr Ms notice_denied_rest_ms = 60'000;
 
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
@@ -91,7 +94,9 @@ class Notices {
   // request (Post) or a transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
-  void written();
+  // Handles the outcome of a transaction. Returns a line for the log, or an empty string if the
+  // store has not denied the transaction, or has denied the one before for the same reason.
+  [[nodiscard]] std::string written(const Outcome& outcome, Ms now);
 
  private:
   bool under_way_ = false;
@@ -102,6 +107,8 @@ class Notices {
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;
+  std::optional<Ms> denied_until_;  // no value if the store has not denied the last write
+  std::string denial_;              // the reason in the last line about denied writes
 };
 
 }  // namespace fleet

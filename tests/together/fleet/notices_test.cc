@@ -47,7 +47,7 @@ struct Told {
       if (transaction == nullptr) return step;
       const Put& one = transaction->puts.front();
       put(one.key.substr(root.size()), one.value);
-      notices.written();
+      CHECK(notices.written(Committed{revision}, now).empty());
     }
   }
   // Returns the number of the event whose notice is sent next, or 0 if there is none.
@@ -175,6 +175,41 @@ TEST_CASE("a webhook that fails is tried again, more and more seldom, and given 
   REQUIRE(told.post() == 1);
   told.notices.posted(false, told.now);
   CHECK(told.post() == 2);
+}
+
+TEST_CASE("after a denied write notices rest for a while, and each reason is logged once") {
+  Told told;
+  const auto next = [&told] { return told.notices.next(told.records, true, told.now); };
+  const std::string line = "no notices are sent: the store denies the write: ";
+  REQUIRE(std::holds_alternative<Transaction>(next()));
+
+  CHECK(told.notices.written(Denied{"no space"}, told.now) == line + "no space");
+  for (int i = 0; i < 2; ++i) {
+    const auto until = std::get<Notices::Rest>(next()).until;
+    CHECK(until == told.now + notice_denied_rest_ms);
+    told.now += notice_denied_rest_ms;
+    REQUIRE(std::holds_alternative<Transaction>(next()));
+    CHECK(told.notices.written(Denied{"no space"}, told.now).empty());
+  }
+  told.now += notice_denied_rest_ms;
+  REQUIRE(std::holds_alternative<Transaction>(next()));
+  CHECK(told.notices.written(Denied{"no role"}, told.now) == line + "no role");
+
+  // After a committed write, the same reason is logged again.
+  told.now += notice_denied_rest_ms;
+  CHECK(told.post() == 0);
+  told.put("settings", R"({"webhook":"http://other/"})");
+  REQUIRE(std::holds_alternative<Transaction>(next()));
+  CHECK(told.notices.written(Denied{"no role"}, told.now) == line + "no role");
+}
+
+TEST_CASE("a write of notices that was refused, or whose outcome is unknown, is repeated at once") {
+  Told told;
+  for (const Outcome& outcome : {Outcome{Refused{}}, Outcome{Unknown{"timeout"}}}) {
+    REQUIRE(std::holds_alternative<Transaction>(told.notices.next(told.records, true, told.now)));
+    CHECK(told.notices.written(outcome, told.now).empty());
+  }
+  CHECK(told.post() == 0);
 }
 
 TEST_CASE("a key among the events that is not an event's does not stop notices") {

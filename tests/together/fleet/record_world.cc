@@ -336,8 +336,7 @@ void RecordWorld::tell_people() {
       }
       notices_.posted(maker_.below(4) > 0, now_);
     } else {
-      static_cast<void>(commit(std::get<Transaction>(step), "the notices"));
-      notices_.written();
+      static_cast<void>(notices_.written(commit(std::get<Transaction>(step), "the notices"), now_));
     }
   }
   is_wrong("notices never rest");
