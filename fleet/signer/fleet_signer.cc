@@ -17,9 +17,6 @@
 namespace fleet {
 namespace {
 
-// The pause after a step that has failed, such as a write that was refused or whose outcome is
-// unknown.
-constexpr std::chrono::milliseconds pause_time{500};
 // The time between two searches for expired requests and tokens, which are then erased.
 constexpr std::chrono::minutes sweep_time{1};
 // When this process is about to exit, it waits at most this long until the store has erased the
@@ -104,7 +101,8 @@ void FleetSigner::leave() {
 }
 
 void FleetSigner::look() {
-  if (leaving_ || busy_ || mirror_ == nullptr || mirror_->revision() < awaited_) return;
+  if (leaving_ || busy_ || later_ != nullptr) return;
+  if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
   if (const auto one = next_join(mirror_->records(), std::time(nullptr))) return join(*one);
   if (const auto pending = renewals_.first(mirror_->records())) return renew(*pending);
 }
@@ -139,7 +137,7 @@ void FleetSigner::join(const JoinCase& one) {
         record_join(one, is_signed, made.certificate, made.issued, time_text(), now);
     return store_.commit(record, [this, one, pem = made.certificate](const Outcome& outcome) {
       const auto* committed = std::get_if<Committed>(&outcome);
-      committed == nullptr ? go_on_later() : admit(one, pem, committed->revision);
+      committed == nullptr ? go_on_later(outcome) : admit(one, pem, committed->revision);
     });
   }
   const std::string why = made.error.empty() ? "the request is for another key" : made.error;
@@ -164,8 +162,9 @@ void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision re
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {
                  if (!trouble) return publish(one, pem, recorded);
-                 log(one.request.node + ": the store does not make its user: " + trouble->reason);
-                 go_on_later();
+                 const std::string why = "the user of " + one.request.node + ": " + trouble->reason;
+                 const bool is_denied = trouble->kind == Trouble::Kind::denied;
+                 go_on_later(is_denied ? Outcome{Denied{why}} : Outcome{Unknown{why}});
                });
 }
 
@@ -199,7 +198,9 @@ void FleetSigner::renew(const PendingRenewal& pending) {
 
 void FleetSigner::sweep() {
   sweep_ = timers_.after(sweep_time, [this] { sweep(); });
-  if (busy_ || mirror_->revision() < awaited_) return;
+  // This is also done during the pause after a denied write: if the store is full, it still lets
+  // records be erased.
+  if (busy_ || pace_.waits(mirror_->revision())) return;
   const Transaction transaction = forget_joins(mirror_->records(), std::time(nullptr));
   if (transaction.erases.empty()) return;
   busy_ = true;
@@ -210,21 +211,24 @@ void FleetSigner::sweep() {
 void FleetSigner::write(const Transaction& transaction, const std::string& news) {
   store_.commit(transaction, [this, news](const Outcome& outcome) {
     const auto* committed = std::get_if<Committed>(&outcome);
-    if (committed == nullptr) return go_on_later();
+    if (committed == nullptr) return go_on_later(outcome);
     log(news);
     go_on_at(committed->revision);
   });
 }
 
 void FleetSigner::go_on_at(Revision revision) {
-  awaited_ = revision;
+  pace_.committed(revision);
   busy_ = false;
   look();
 }
 
-void FleetSigner::go_on_later() {
-  later_ = timers_.after(pause_time, [this] {
-    busy_ = false;
+void FleetSigner::go_on_later(const Outcome& outcome) {
+  const WritePace::Rest rest = pace_.failed(outcome);
+  if (!rest.line.empty()) log(rest.line);
+  busy_ = false;
+  later_ = timers_.after(std::chrono::milliseconds(rest.pause), [this] {
+    later_ = nullptr;
     look();
   });
 }

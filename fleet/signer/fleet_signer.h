@@ -19,6 +19,7 @@
 #include "fleet/common/store_options.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
+#include "fleet/model/write_pace.h"
 #include "fleet/signer/snapshots.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
@@ -63,7 +64,8 @@ class FleetSigner {
   // copy of the records contains this write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
-  void go_on_later();
+  // Goes on after a pause, since a write has failed.
+  void go_on_later(const Outcome& outcome);
   [[nodiscard]] Signer authority() const;
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 
@@ -75,15 +77,13 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  // The revision of this process's last write. This process decides nothing until the local copy of
-  // the records has reached this revision.
-  Revision awaited_ = 0;
+  WritePace pace_;
   std::string since_;
   std::string own_key_;  // the key of the record signer/NAME of this process
   Presence presence_;
   std::unique_ptr<Snapshots> snapshots_;  // null if this process takes no snapshots
   bool leaving_ = false;
-  std::unique_ptr<Timer> later_;
+  std::unique_ptr<Timer> later_;  // set during the pause after a write that has failed
   std::unique_ptr<Timer> sweep_;
   std::unique_ptr<Timer> left_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;

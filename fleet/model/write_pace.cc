@@ -1,0 +1,27 @@
+#include "fleet/model/write_pace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fleet {
+
+void WritePace::committed(Revision revision) {
+  awaited_ = revision;
+  denied_pause_ = write_pause_ms;
+  line_.clear();
+}
+
+WritePace::Rest WritePace::failed(const Outcome& outcome) {
+  Rest rest{.pause = write_pause_ms};
+  if (const auto* denied = std::get_if<Denied>(&outcome)) {
+    rest.pause = denied_pause_;
+    denied_pause_ = std::min(denied_pause_ * 2, write_pause_max_ms);
+    rest.line = "the store denies a write: " + denied->reason;
+  } else if (const auto* unknown = std::get_if<Unknown>(&outcome)) {
+    rest.line = "the outcome of a write is unknown: " + unknown->reason;
+  }
+  if (!rest.line.empty() && std::exchange(line_, rest.line) == rest.line) rest.line.clear();
+  return rest;
+}
+
+}  // namespace fleet

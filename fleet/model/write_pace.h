@@ -1,0 +1,43 @@
+// Decides when fleet-signer may handle the next request after a write to the store: as soon as the
+// local copy of the records contains the write or, if the write has failed, after a pause. This
+// file does no input or output, and knows nothing of the requests.
+#pragma once
+
+#include <string>
+
+#include "fleet/model/time.h"
+#include "fleet/model/transaction.h"
+
+namespace fleet {
+
+// The pause after a write that was refused, or whose outcome is unknown. The local copy of the
+// records most likely catches up with the store in this time.
+inline constexpr Ms write_pause_ms = 500;
+// The longest pause after a write that the store has denied, for example because the store is full.
+// The pauses double up to this limit, since a person has to act before such a write succeeds.
+inline constexpr Ms write_pause_max_ms = 60'000;
+
+class WritePace {
+ public:
+  struct Rest {
+    Ms pause = 0;
+    std::string line = {};  // a line for the log; empty if there is nothing new to say
+  };
+
+  // Returns whether the local copy of this revision does not yet contain the last write.
+  [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
+
+  // Handles the outcome of a write.
+  void committed(Revision revision);
+  // Returns how to go on after a write that was not committed. The same line is returned again only
+  // after a different line or a committed write. There is no line for a write that was refused,
+  // since another process of fleet-signer may have answered the same request first.
+  [[nodiscard]] Rest failed(const Outcome& outcome);
+
+ private:
+  Revision awaited_ = 0;  // the revision of the last write
+  Ms denied_pause_ = write_pause_ms;
+  std::string line_;
+};
+
+}  // namespace fleet

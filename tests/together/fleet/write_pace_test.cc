@@ -1,0 +1,70 @@
+// Tests when fleet-signer handles the next request after a write to the store, and which failures
+// of writes are logged.
+#include "fleet/model/write_pace.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+namespace write_pace_test {
+
+namespace {
+
+using namespace fleet;
+
+TEST_CASE("a denied write is repeated more and more seldom, and logged once") {
+  WritePace pace;
+
+  const WritePace::Rest first = pace.failed(Denied{"no space"});
+  CHECK(first.pause == write_pause_ms);
+  CHECK(first.line == "the store denies a write: no space");
+  Ms before = first.pause;
+  for (int i = 0; i < 10; ++i) {
+    const WritePace::Rest rest = pace.failed(Denied{"no space"});
+    CHECK(rest.pause == std::min(2 * before, write_pause_max_ms));
+    CHECK(rest.line.empty());
+    before = rest.pause;
+  }
+  CHECK(before == write_pause_max_ms);
+  CHECK(pace.failed(Denied{"damage"}).line == "the store denies a write: damage");
+}
+
+TEST_CASE("after a committed write the pauses are short again, and the same failure is logged") {
+  WritePace pace;
+  for (int i = 0; i < 5; ++i)
+    static_cast<void>(pace.failed(Denied{"no space"}));
+
+  pace.committed(7);
+
+  const WritePace::Rest rest = pace.failed(Denied{"no space"});
+  CHECK(rest.pause == write_pause_ms);
+  CHECK(rest.line == "the store denies a write: no space");
+}
+
+TEST_CASE("after a refused write, or one of unknown outcome, the pause is always short") {
+  WritePace pace;
+  const std::string unknown = "the outcome of a write is unknown: timeout";
+
+  CHECK(pace.failed(Unknown{"timeout"}).line == unknown);
+  for (int i = 0; i < 5; ++i) {
+    for (const Outcome& outcome : {Outcome{Unknown{"timeout"}}, Outcome{Refused{}}}) {
+      const WritePace::Rest rest = pace.failed(outcome);
+      CHECK(rest.pause == write_pause_ms);
+      CHECK(rest.line.empty());
+    }
+  }
+}
+
+TEST_CASE("the next request waits until the local copy contains the last write") {
+  WritePace pace;
+  CHECK_FALSE(pace.waits(9));
+
+  pace.committed(12);
+
+  CHECK(pace.waits(9));
+  CHECK(pace.waits(11));
+  CHECK_FALSE(pace.waits(12));
+}
+
+}  // namespace
+
+}  // namespace write_pace_test
