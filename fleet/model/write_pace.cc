@@ -5,6 +5,10 @@
 
 namespace fleet {
 
+void WritePace::copied(Revision copy) {
+  if (copy < std::exchange(seen_, copy)) awaited_ = 0;
+}
+
 void WritePace::committed(Revision revision) {
   awaited_ = revision;
   denied_pause_ = write_pause_ms;

@@ -24,6 +24,10 @@ class WritePace {
     std::string line = {};  // a line for the log; empty if there is nothing new to say
   };
 
+  // Notes the revision of the local copy, after each change of the copy. If the revision has become
+  // smaller, the store was restored from a snapshot. The revision of the last write then belongs to
+  // the old store, and is no longer waited for.
+  void copied(Revision copy);
   // Returns whether the local copy of this revision does not yet contain the last write.
   [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
 
@@ -36,6 +40,7 @@ class WritePace {
 
  private:
   Revision awaited_ = 0;  // the revision of the last write
+  Revision seen_ = 0;     // the last revision of the local copy
   Ms denied_pause_ = write_pause_ms;
   std::string line_;
 };

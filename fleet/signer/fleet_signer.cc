@@ -73,6 +73,7 @@ upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
 }
 
 void FleetSigner::take_changes(const Changes& changes) {
+  pace_.copied(changes.revision);
   for (const Change& change : changes.changes) {
     change.erased ? renewals_.take_absent(change.now.key) : renewals_.take(change.now.key);
     if (leaving_ && change.erased && change.now.key == own_key_) return uv_stop(&loop_);

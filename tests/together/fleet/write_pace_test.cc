@@ -56,13 +56,31 @@ TEST_CASE("after a refused write, or one of unknown outcome, the pause is always
 
 TEST_CASE("the next request waits until the local copy contains the last write") {
   WritePace pace;
+  pace.copied(9);
   CHECK_FALSE(pace.waits(9));
 
   pace.committed(12);
 
   CHECK(pace.waits(9));
+  pace.copied(11);
   CHECK(pace.waits(11));
+  pace.copied(12);
   CHECK_FALSE(pace.waits(12));
+}
+
+TEST_CASE("a write to a store that was restored from a snapshot since is not waited for") {
+  WritePace pace;
+  pace.copied(1'000);
+  pace.committed(1'001);
+  pace.copied(1'001);
+
+  pace.copied(50);
+
+  CHECK_FALSE(pace.waits(50));
+  pace.committed(51);
+  CHECK(pace.waits(50));
+  pace.copied(51);
+  CHECK_FALSE(pace.waits(51));
 }
 
 }  // namespace
