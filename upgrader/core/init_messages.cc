@@ -82,7 +82,7 @@ void InitMessages::note_agent_status(Generation generation, const std::string& t
 // Returns the time from which a message may be sent that is neither READY=1 nor STOPPING=1.
 Time InitMessages::turn() const {
   const bool is_full = sent_at_.size() == paced_messages;
-  return std::max(retry_time_, is_full ? sent_at_.front() + std::chrono::seconds(1) : Time{});
+  return std::max(retry_time_, is_full ? sent_at_.front() + pace_interval : Time{});
 }
 
 Time InitMessages::next_time() const {

@@ -34,6 +34,9 @@ inline constexpr Duration early_beat_interval{100};
 // The most messages a second that are neither READY=1 nor STOPPING=1. Those two never wait, so two
 // of the ten messages that init gets in a second are kept for them.
 inline constexpr std::size_t paced_messages = 8;
+// The time in which so many are sent: a second, and a little for the time that passes between the
+// decision about a message and its arrival.
+inline constexpr Duration pace_interval{1'010};
 
 struct InitMessage {
   std::string text;
