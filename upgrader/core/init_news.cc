@@ -80,18 +80,19 @@ std::string status_of(const State& state) {
 }
 
 std::optional<InitWait> wait_of(const State& state) {
-  const auto& incumbent = state.incumbent;
-  if (!incumbent || incumbent->killed || !incumbent->deadline) return std::nullopt;
-  const Agent& agent = *incumbent;
-  const std::optional<Time>& deadline = agent.deadline;
-  const bool extended = agent.extended != Duration::zero();
-  if (agent.told) return InitWait{InitWait::What::stopped, agent.generation, *deadline, extended};
-  if (agent.role == Role::candidate || agent.terminated || agent.activate_waits) return {};
-  // Init limits the time in which the service must start. If the first agent has failed, and the
-  // previous version is started in its place (--previous), init is always asked for more time: the
-  // first agent may have used up all of that time before it failed.
-  const bool is_way_back = state.upgrade && state.upgrade->boot;
-  return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
+  if (!state.incumbent) return std::nullopt;
+  const Agent& agent = *state.incumbent;
+  const bool is_held = agent.role == Role::candidate || agent.terminated || agent.activate_waits;
+  if (agent.killed || !agent.deadline || (!agent.told && is_held)) return std::nullopt;
+  // Init limits the time of a start and of a stop, and must be asked for more if the upgrader waits
+  // longer: after an `extend`; for the `healthy` of an active agent, whose `ready` may have used up
+  // init's limit; for the previous version, which is started at boot in place of the first agent
+  // (--previous); and for an agent that an upgrade has told to stop, which keeps its time limit.
+  const bool extended = agent.extended != Duration::zero() ||
+                        (state.upgrade && state.upgrade->boot) ||
+                        (agent.activated && agent.told != agent_protocol::StopReason::shutdown);
+  const auto what = agent.told ? InitWait::What::stopped : InitWait::What::ready;
+  return InitWait{what, agent.generation, *agent.deadline, extended};
 }
 
 }  // namespace

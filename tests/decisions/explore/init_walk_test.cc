@@ -103,7 +103,8 @@ class Walker {
     if (!status_is_lost_ && last_status_ != "STATUS=" + status + "\n") return "an old status";
     if (news_.stopping && !heard_stopping_) return "no STOPPING=1";
     if (!news_.stopping && was_active_ && !heard_ready_) return "no READY=1";
-    if (!news_.stopping && !news_.reloading && reloading_) return "no READY=1 after a reload";
+    if (!news_.stopping && !news_.reloading && news_.active && reloading_)
+      return "no READY=1 after a reload";
     const bool init_waits = news_.stopping || !heard_ready_;
     const bool is_asked = news_.wait && (news_.wait->extended || waits_until_ != Time{});
     if (init_waits && is_asked && waits_until_ < news_.wait->deadline) return "too little time";

@@ -103,6 +103,22 @@ TEST_CASE("a reload is told when it begins, with a clock, and READY=1 when it is
   CHECK(bench.heard() == Texts{"READY=1\nSTATUS=runs\n"});
 }
 
+TEST_CASE("a reload that ends with a fallback is over when that has said that it works") {
+  InitBench bench;
+  bench.tell(reloading(0, false));
+  bench.tell(reloading(1, true));
+  bench.heard();
+  InitNews fallback = reloading(1, false);
+  fallback.active = false;
+  bench.tell(fallback);
+  CHECK(bench.heard() == Texts{"STATUS=runs\n"});
+
+  fallback.active = true;
+  bench.tell(fallback);
+
+  CHECK(bench.heard() == Texts{"READY=1\nSTATUS=runs\n"});
+}
+
 TEST_CASE("a reload that is refused at once is answered all the same, each time") {
   InitBench bench;
   bench.tell(reloading(0, false));

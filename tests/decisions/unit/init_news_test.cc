@@ -60,7 +60,7 @@ TEST_CASE("init is told that an agent with readiness works when that has said so
   CHECK_FALSE(before.active);
   CHECK(before.status == "starting generation 1");
   CHECK(before.until == bench.now() + 5min);
-  CHECK(before.wait == waits_to(InitWait::What::ready, 1, bench.now() + 5min));
+  CHECK(before.wait == waits_to(InitWait::What::ready, 1, bench.now() + 5min, true));
 
   bench.say(1, agent_protocol::Extend{600'000});
   CHECK(init_news(bench.state()).wait ==
@@ -181,7 +181,26 @@ TEST_CASE("the wait for a fallback is told, as for one that must still say that 
   fallback.say(3, agent_protocol::Ready{});
   CHECK(fallback.phase() == Phase::running);
   CHECK(init_news(fallback.state()).wait ==
-        waits_to(InitWait::What::ready, 3, fallback.now() + 5min));
+        waits_to(InitWait::What::ready, 3, fallback.now() + 5min, true));
+}
+
+TEST_CASE(
+    "init is asked for time when it stops while an agent stops for an upgrade, which keeps its "
+    "limit") {
+  Bench bench;
+  bench.start();
+  bench.ready(1);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.stop_timeout_ms = 600'000;
+  bench.upgrade(request);
+  bench.ready(2);
+  const Time limit = bench.now() + 10min;
+
+  bench.take(StopRequested{});
+
+  CHECK(init_news(bench.state()).stopping);
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::stopped, 1, limit, true));
 }
 
 TEST_CASE("nobody waits for an agent that will not be ready") {
@@ -318,7 +337,7 @@ TEST_CASE(
   bench.wait(30s);
 
   CHECK(bench.phase() == Phase::running);
-  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, limit));
+  CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::ready, 2, limit, true));
 }
 
 TEST_CASE(

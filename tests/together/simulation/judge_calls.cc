@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "tests/together/simulation/judge.h"
+#include "upgrader/core/init_messages.h"
 #include "upgrader/core/init_news.h"
 #include "upgrader/shell/agents.h"
 
@@ -198,7 +199,11 @@ void Judge::check_init() {
   const InitNews news = init_news(supervisor_->state());
   const bool init_waits = news.stopping || !init_heard_ready_;
   const bool is_asked = news.wait && (news.wait->extended || init_waits_until_ != Time{});
-  if (init_waits && is_asked && init_waits_until_ < news.wait->deadline) {
+  const auto recent = std::count_if(init_told_at_.begin(), init_told_at_.end(), [this](Time told) {
+    return told > machine_.now() - pace_interval;
+  });
+  const bool may_be_told = static_cast<std::size_t>(recent) < paced_messages;
+  if (init_waits && is_asked && may_be_told && init_waits_until_ < news.wait->deadline) {
     broken("Init: it is not asked for the time that an agent was given");
   }
   if (supervisor_->phase() == Phase::shutting_down) {
@@ -212,7 +217,7 @@ void Judge::check_init() {
   if (works && !init_heard_ready_) {
     broken("Init: it never hears that an agent is active");
   }
-  if (init_reloads_ && !supervisor_->state().upgrade) {
+  if (init_reloads_ && !supervisor_->state().upgrade && news.active) {
     broken("Init: it never hears that a reload is over");
   }
 }
@@ -274,12 +279,12 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // The loop of an upgrader at rest may have a timer for later than in one second only if the
-  // upgrader is busy. An upgrader with a watchdog of init is always busy, even if no deadline is
-  // set: it must notify init regularly.
+  // An upgrader at rest may have a timer for the next message to init. Its loop may have a timer
+  // for later than that only if the upgrader is busy. An upgrader with a watchdog of init is always
+  // busy, even if no deadline is set: it must notify init regularly.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
-  if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
+  if (timer && !busy && *timer > machine_.now() + pace_interval) {
     broken("it will wake though nothing is to be done");
   }
   if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) {
