@@ -82,8 +82,8 @@ std::string status_of(const State& state) {
 std::optional<InitWait> wait_of(const State& state) {
   if (!state.incumbent) return std::nullopt;
   const Agent& agent = *state.incumbent;
-  const bool is_held = agent.role == Role::candidate || agent.terminated || agent.activate_waits;
-  if (agent.killed || !agent.deadline || (!agent.told && is_held)) return std::nullopt;
+  if (agent.killed || agent.terminated || agent.activate_waits || !agent.deadline)
+    return std::nullopt;
   // Init limits the time of a start and of a stop, and must be asked for more if the upgrader waits
   // longer: after an `extend`; for the `healthy` of an active agent, whose `ready` may have used up
   // init's limit; for the previous version, which is started at boot in place of the first agent
