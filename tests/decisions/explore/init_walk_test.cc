@@ -3,9 +3,9 @@
 // full, time passes. After each event, simulates that the socket has room, and checks that init has
 // then heard everything that it must know. Each message is checked, too.
 #include <catch2/catch.hpp>
-#include <deque>
 #include <string>
 
+#include "tests/support/init_listener.h"
 #include "upgrader/core/init_messages.h"
 
 namespace init_walk_test {
@@ -13,6 +13,7 @@ namespace init_walk_test {
 namespace {
 
 using namespace upgrader;
+using test::InitListener;
 using namespace std::chrono_literals;
 
 constexpr std::size_t length = 5;
@@ -101,13 +102,11 @@ class Walker {
     if (messages_.next_time() != InitMessages::never) return "a message is due for ever";
     const std::string status = news_.status + (agent_status_.empty() ? "" : "; ") + agent_status_;
     if (!status_is_lost_ && last_status_ != "STATUS=" + status + "\n") return "an old status";
-    if (news_.stopping && !heard_stopping_) return "no STOPPING=1";
-    if (!news_.stopping && was_active_ && !heard_ready_) return "no READY=1";
-    if (!news_.stopping && !news_.reloading && news_.active && reloading_)
+    if (news_.stopping && !init_.stopping) return "no STOPPING=1";
+    if (!news_.stopping && was_active_ && !init_.ready) return "no READY=1";
+    if (!news_.stopping && !news_.reloading && news_.active && init_.reloading)
       return "no READY=1 after a reload";
-    const bool init_waits = news_.stopping || !heard_ready_;
-    const bool is_asked = news_.wait && (news_.wait->extended || waits_until_ != Time{});
-    if (init_waits && is_asked && waits_until_ < news_.wait->deadline) return "too little time";
+    if (init_.has_too_little_time(news_, now_)) return "too little time";
     return fault_;
   }
 
@@ -137,27 +136,9 @@ class Walker {
   }
 
   void hear(const std::string& text) {
-    const bool ready = text.starts_with("READY=1\n");
-    const bool reloading = text.starts_with("RELOADING=1\n");
-    const bool stopping = text.starts_with("STOPPING=1\n");
-    if (heard_stopping_ && (ready || reloading || stopping)) fault_ = "more than one end: " + text;
-    if (ready && !was_active_) fault_ = "READY=1 without an agent";
-    if (ready && heard_ready_ && !reloading_) fault_ = "READY=1 twice";
-    if (reloading && (reloading_ || !heard_ready_)) fault_ = "RELOADING=1 at a wrong time";
-    heard_ready_ = heard_ready_ || ready;
-    heard_stopping_ = heard_stopping_ || stopping;
-    reloading_ = reloading || (reloading_ && !ready);
-    if (stopping) waits_until_ = Time{};  // init's own limit for a stop begins
-    const std::string more_time = "EXTEND_TIMEOUT_USEC=";
-    if (const auto at = text.find(more_time); at != std::string::npos) {
-      const auto amount = std::chrono::microseconds(std::stoll(text.substr(at + more_time.size())));
-      waits_until_ = now_ + std::chrono::duration_cast<Duration>(amount);
-    }
+    const std::string wrong = init_.hear(text, now_, was_active_);
+    if (!wrong.empty()) fault_ = wrong;
     last_status_ = text.substr(text.find("STATUS="));
-    while (!heard_at_.empty() && heard_at_.front() <= now_ - 1s)
-      heard_at_.pop_front();
-    heard_at_.push_back(now_);
-    if (heard_at_.size() > 10) fault_ = "more than ten messages in a second";
   }
 
   bool loses_;
@@ -169,10 +150,8 @@ class Walker {
   bool status_is_lost_ = false;  // a status met a full socket, and init has heard nothing since
   Time now_{1'000'000};
 
-  bool heard_ready_ = false, heard_stopping_ = false, reloading_ = false;
-  Time waits_until_{};  // the time until which init was asked to wait
+  InitListener init_;
   std::string last_status_ = "STATUS=\n";
-  std::deque<Time> heard_at_;
   std::string fault_;  // the last thing that init should not have heard
 };
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/init_listener.h"
 #include "tests/support/watcher.h"
 #include "tests/together/simulation/director.h"
 #include "tests/together/simulation/machine.h"
@@ -204,8 +205,7 @@ class Judge {
   Time event_at_{0};
   // The new times of postponed deadlines, by the deadlines' names.
   std::map<std::string, Time> put_off_;
-  std::deque<Time> init_told_at_;  // the times of messages to init in the last second
-  Time init_waits_until_{};        // how long init waits, by the last EXTEND_TIMEOUT_USEC=
+  test::InitListener init_;
   // ---- the requests that operators have written, and the answers
   struct Given {
     std::string name;
@@ -229,9 +229,6 @@ class Judge {
   std::optional<Time> status_written_at_;
   bool agent_was_active_ = false;  // true if some agent has been sent `activate`
   bool committed_ = false;         // true if the step that is being judged commits the upgrade
-  bool init_heard_ready_ = false;
-  bool init_heard_stopping_ = false;
-  bool init_reloads_ = false;  // true if RELOADING=1 was sent to init, and no READY=1 since
   std::string verdict_;
   Tally tally_;
 };

@@ -161,63 +161,32 @@ std::string Judge::next_request() {
 // the three messages that make init act: READY=1, RELOADING=1 and STOPPING=1.
 void Judge::init_told(std::string_view text) {
   if (trace_ != nullptr) note("init is told " + std::string(text.substr(0, text.find('\n'))));
-  const bool ready = text.starts_with("READY=1\n");
-  const bool stopping = text.starts_with("STOPPING=1\n");
-  const bool reloading = text.starts_with("RELOADING=1\n");
-  if (init_heard_stopping_ && (ready || stopping || reloading)) {
-    broken("Init: more than STATUS= after STOPPING=1");
-  }
-  if (ready && !agent_was_active_) broken("Init: READY=1 though no agent ever was active");
-  if (ready && init_heard_ready_ && !init_reloads_) broken("Init: READY=1 twice");
-  if (reloading && init_reloads_) broken("Init: RELOADING=1 before the READY=1 of the one before");
-  init_heard_ready_ = init_heard_ready_ || ready;
-  init_heard_stopping_ = init_heard_stopping_ || stopping;
-  init_reloads_ = reloading || (init_reloads_ && !ready);
-  if (stopping) init_waits_until_ = Time{};  // init's own limit for a stop begins
-  constexpr std::string_view more_time = "EXTEND_TIMEOUT_USEC=";
-  if (const auto at = text.find(more_time); at != std::string_view::npos) {
-    const std::string amount(text.substr(at + more_time.size()));
-    init_waits_until_ = machine_.now() + std::chrono::duration_cast<Duration>(
-                                             std::chrono::microseconds(std::stoll(amount)));
-  }
   if (text.starts_with("WATCHDOG=1\n")) return;
-  const Time now = machine_.now();
-  while (!init_told_at_.empty() && init_told_at_.front() <= now - std::chrono::seconds(1))
-    init_told_at_.pop_front();
-  init_told_at_.push_back(now);
-  const bool never_waits = ready || stopping;
-  if (init_told_at_.size() > 10 && !never_waits) {
-    broken("Init: more than ten messages in a second");
-  }
+  const std::string wrong = init_.hear(text, machine_.now(), agent_was_active_);
+  if (!wrong.empty()) broken("Init: " + wrong);
 }
 
 // Checks that the upgrader has sent init every message that makes init act, such as STOPPING=1, and
-// that init waits until the extended deadline of an agent.
-// Checks nothing while init's socket is full.
+// that init waits until the extended deadline of an agent. Checks nothing while init's socket is
+// full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   const InitNews news = init_news(supervisor_->state());
-  const bool init_waits = news.stopping || !init_heard_ready_;
-  const bool is_asked = news.wait && (news.wait->extended || init_waits_until_ != Time{});
-  const auto recent = std::count_if(init_told_at_.begin(), init_told_at_.end(), [this](Time told) {
-    return told > machine_.now() - pace_interval;
-  });
-  const bool may_be_told = static_cast<std::size_t>(recent) < paced_messages;
-  if (init_waits && is_asked && may_be_told && init_waits_until_ < news.wait->deadline) {
+  if (init_.has_too_little_time(news, machine_.now())) {
     broken("Init: it is not asked for the time that an agent was given");
   }
   if (supervisor_->phase() == Phase::shutting_down) {
-    if (!init_heard_stopping_) broken("Init: it never hears that the upgrader stops");
+    if (!init_.stopping) broken("Init: it never hears that the upgrader stops");
     return;
   }
   const auto& all = machine_.processes();
   const bool works = std::any_of(all.begin(), all.end(), [](const auto& process) {
     return process->activated && !process->buried && !process->owes_word;
   });
-  if (works && !init_heard_ready_) {
+  if (works && !init_.ready) {
     broken("Init: it never hears that an agent is active");
   }
-  if (init_reloads_ && !supervisor_->state().upgrade && news.active) {
+  if (init_.reloading && !supervisor_->state().upgrade && news.active) {
     broken("Init: it never hears that a reload is over");
   }
 }
