@@ -27,21 +27,17 @@ std::optional<UnixSeconds> snapshot_time(std::string_view name) {
   return upgrader::whole_number(name);
 }
 
-UnixSeconds last_snapshot(const std::vector<std::string>& files) {
-  UnixSeconds last = 0;
-  for (const std::string& file : files) {
-    last = std::max(last, snapshot_time(file).value_or(0));
-  }
-  return last;
-}
-
-UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now) {
+UnixSeconds last_snapshot(const std::vector<std::string>& files, UnixSeconds now) {
   UnixSeconds last = 0;
   for (const std::string& file : files) {
     const UnixSeconds taken = snapshot_time(file).value_or(0);
     if (taken <= now) last = std::max(last, taken);
   }
-  return std::max<UnixSeconds>(snapshot_interval_s - (now - last), 0);
+  return last;
+}
+
+UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now) {
+  return std::max<UnixSeconds>(last_snapshot(files, now) + snapshot_interval_s - now, 0);
 }
 
 std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,

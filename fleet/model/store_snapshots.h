@@ -27,10 +27,10 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 // has such a name.
 [[nodiscard]] std::optional<UnixSeconds> snapshot_time(std::string_view name);
 
-// Returns the time of the latest snapshot among the files, or 0 if there is none.
-[[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files);
-// Returns the number of seconds until the next snapshot. Ignores snapshots with a time in the
-// future: a clock must have been wrong.
+// Returns the time of the latest snapshot among the files, or 0 if there is none. Ignores snapshots
+// with a time in the future: a clock must have been wrong.
+[[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files, UnixSeconds now);
+// Returns the number of seconds until the next snapshot is due.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
 // Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,

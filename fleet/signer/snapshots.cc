@@ -38,7 +38,7 @@ Snapshots::Snapshots(Timers& timers, EtcdLine& line, Settings settings,
       line_(line),
       settings_(std::move(settings)),
       attempted_(std::move(attempted)) {
-  taken_ = last_snapshot(files_in(settings_.directory));
+  taken_ = last_snapshot(files_in(settings_.directory), std::time(nullptr));
   wait();
 }
 
