@@ -78,6 +78,12 @@ struct Bench {
     }
     return true;
   }
+  // Adds release 1.1.0, starts the follower, and returns true if the follower asks for the release.
+  bool begins() {
+    good("1.1.0");
+    start();
+    return asks(1);
+  }
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
@@ -164,9 +170,7 @@ TEST_CASE("a release that has failed by its own fault is not asked for again") {
 
 TEST_CASE("a failure that says nothing about the release is tried again after a pause") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   bench.fail("shutdown");
 
@@ -189,9 +193,7 @@ TEST_CASE("after a failure the next best release is asked for") {
 
 TEST_CASE("a version that was tried before a crash and has no ending is not tried again") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   bench.start();  // starts a new follower, as after a power cut: the upgrade has no recorded ending
 
@@ -200,9 +202,7 @@ TEST_CASE("a version that was tried before a crash and has no ending is not trie
 
 TEST_CASE("an upgrade without an ending is committed when its version runs at the next start") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   bench.start("1.1.0");
 
@@ -232,9 +232,7 @@ TEST_CASE("a wish that is written anew forgets a failure, and so does an operato
 
 TEST_CASE("a release with other bytes is another release, and one with the same is not") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
   bench.fail("trial");
 
   bench.good("1.1.0");
@@ -305,9 +303,7 @@ TEST_CASE("nothing is asked for where it cannot be noted, and a wish that is no 
 
 TEST_CASE("a ledger that another process locks stops no agent, and is written once it is free") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
   bench.good("1.2.0");
 
   LockHolder holder(bench.directory / "ledger.jsonl");
@@ -325,9 +321,7 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
 
 TEST_CASE("a failure that could not be noted counts, and is noted later") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   LockHolder holder(bench.directory / "ledger.jsonl");
   bench.fail("trial");
@@ -341,9 +335,7 @@ TEST_CASE("a failure that could not be noted counts, and is noted later") {
 
 TEST_CASE("a failure while the directory cannot be used is tried again, and is noted later") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   bench.fail_out_of_reach("shutdown");
 
@@ -357,9 +349,7 @@ TEST_CASE("a failure while the directory cannot be used is tried again, and is n
 
 TEST_CASE("a failure of an upgrade that the ledger has lost is tried again") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   fs::remove(bench.directory / "ledger.jsonl");
   bench.fail("shutdown");
@@ -370,9 +360,7 @@ TEST_CASE("a failure of an upgrade that the ledger has lost is tried again") {
 
 TEST_CASE("a follower that keeps an ending rests while the directory cannot be used") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
   LockHolder holder(bench.directory / "ledger.jsonl");
   bench.fail("trial");
   REQUIRE(holder.has_held());
@@ -412,9 +400,7 @@ TEST_CASE("an agent that cannot ask now is asked again, and the ledger says so")
 
 TEST_CASE("the end of an upgrade that somebody else has asked for changes nothing") {
   Bench bench;
-  bench.good("1.1.0");
-  bench.start();
-  REQUIRE(bench.asks(1));
+  REQUIRE(bench.begins());
 
   bench.follower->upgrade_failed({.id = "sigusr2-1", .stage = "trial"});
 
