@@ -183,7 +183,7 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the text of the previous holder in FILE, and returns 0. A text of zero bytes alone is
+// Clears the text of the previous holder in FILE, and returns 0. A text of NUL bytes alone is
 // cleared, too: a power cut may leave it in place of a holder. If FILE has another text that an
 // upgrader cannot have written, leaves the text and returns an errno value. While this process has
 // the lock, no other process writes to FILE. A failure to clear is harmless, since write_holder()

@@ -53,8 +53,8 @@ void InitMessages::note(const InitNews& news, Time now) {
     owe(reloading);
   }
   // The upgrade that init sees as a reload is over, so READY=1 must follow, but not before a
-  // fallback is active and has said `healthy` if it can say so. If the upgrade failed
-  // immediately, RELOADING=1 may not have been sent yet; READY=1 then waits behind it.
+  // fallback is active and has said `healthy` if it can say so. If the upgrade failed immediately,
+  // RELOADING=1 may not have been sent yet; READY=1 then waits behind it.
   if (is_reloading_ && !news.reloading && news.active) {
     is_reloading_ = false;
     owe(ready);

@@ -1,10 +1,10 @@
 // Decides which messages init is sent, and when, from the facts in init_news.h. Sends nothing:
 // init_system.h sends the messages.
 //
-// READY=1, RELOADING=1, STOPPING=1 and EXTEND_TIMEOUT_USEC= change what init does, so a message
-// with one of them must not be lost: if init's socket is full, the message is tried again. Other
-// messages are not tried again, since the next message repeats their contents. Apart from
-// WATCHDOG=1, init gets at most ten messages a second.
+// READY=1, RELOADING=1, STOPPING=1, EXTEND_TIMEOUT_USEC= and WATCHDOG=1 change what init does, so a
+// message with one of them must not be lost: if init's socket is full, the message is tried again.
+// A message with STATUS= alone is not tried again, since the next message repeats its contents.
+// Apart from WATCHDOG=1, init gets at most ten messages a second.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class InitMessages {
   }
   // Records whether WATCHDOG=1 was sent. If not, the socket was full.
   void beat_tried(bool sent, Time now) {
-    next_beat_ = now + std::min(beat_interval(), sent ? beat_interval() : full_retry_interval);
+    next_beat_ = now + (sent ? beat_interval() : std::min(beat_interval(), full_retry_interval));
   }
 
   // Returns when to write the newline of --notify-fd, or `never`.

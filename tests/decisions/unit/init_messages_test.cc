@@ -374,7 +374,7 @@ TEST_CASE("the newline of --notify-fd is not written once the upgrader stops") {
   CHECK(bench.messages().newline_time() == InitMessages::never);
 }
 
-TEST_CASE("a socket that is full costs the news, and is never waited for") {
+TEST_CASE("news that meet a full socket are lost, and are not sent later") {
   InitBench bench;
   bench.tell(news("running"));
   bench.fill();

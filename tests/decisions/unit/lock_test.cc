@@ -304,7 +304,7 @@ TEST_CASE("a file that is not a lock's is refused, and stays as it was") {
         "it holds what no lock has written, and is left as it is (EEXIST)");
 }
 
-TEST_CASE("a file that is empty, a lock's, or of zero bytes alone is taken") {
+TEST_CASE("a file that is empty, a lock's, or of NUL bytes alone is taken") {
   const TemporaryDirectory directory;
   const std::string content = GENERATE(values<std::string>(
       {"", "12 5", "12 5\n", "0 0\n", "99999999999999999999 5\n", std::string(12, 0)}));

@@ -87,7 +87,7 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
   CHECK((bench.rollout().state == RolloutState::rolling) == is_said);
 }
 
-TEST_CASE("when more nodes have failed than a judge's record may list, it can still be read") {
+TEST_CASE("the judge's record can be read even if more nodes have failed than it may list") {
   Bench bench;
   bench.first_soaks();
   bench.wait(5 * minute);
@@ -105,7 +105,7 @@ TEST_CASE("when more nodes have failed than a judge's record may list, it can st
   CHECK(bench.judge().failed.size() == judge_failed_max);
 }
 
-TEST_CASE("when a bake's times add up to more than a record may have, it can still be read") {
+TEST_CASE("the judge's record can be read even if the times of a bake add up to too much") {
   Bench bench;
   bench.first_soaks();
   bench.wait(5 * minute);
