@@ -18,6 +18,8 @@ TEST_CASE("the doctor finds in the log whether a daemon has notified") {
   CHECK(has_notified("upgrader: generation 1: the daemon is ready after 12 ms\n"));
   CHECK_FALSE(has_notified("agentify: the daemon is process 12\n"));
   CHECK_FALSE(has_notified(""));
+  CHECK(has_forked("agentify: the daemon goes on as process 12\n"));
+  CHECK_FALSE(has_forked("agentify: the daemon is process 12\n"));
 }
 
 TEST_CASE("the doctor counts the processes that had to be killed") {
@@ -108,6 +110,10 @@ TEST_CASE("a daemon that sleeps and is silent is watched for seconds, and a busy
   CHECK_FALSE(start.look({.main = 8}, 3s, findings));
   CHECK(start.look({.main = 8}, 4s, findings));
   CHECK(findings.forks);
+  Findings quick;
+  StartWatch forks(0s);
+  CHECK_FALSE(forks.look({.main = 8, .forks = true}, 50ms, quick));
+  CHECK(quick.forks);
   StartWatch busy(0s);
   for (auto now = 0s; now < 30s; ++now)
     CHECK_FALSE(busy.look({.main = 7, .busy = true}, now, findings));

@@ -102,9 +102,11 @@ bool watch(TrialRun& run, Findings& findings) {
   for (;;) {
     pause_for(watch_interval);
     if (!run.lives()) return false;
+    const std::string log = run.log();
     const StartLook look{.main = run.main_process(),
                          .listeners = run.listeners(),
-                         .notifies = has_notified(run.log()),
+                         .notifies = has_notified(log),
+                         .forks = has_forked(log),
                          .busy = run.is_busy()};
     if (start.look(look, steady_now(), findings)) break;
   }

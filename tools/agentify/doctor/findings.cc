@@ -244,6 +244,10 @@ bool has_notified(std::string_view log) {
   return log.find(": the daemon is ready after ") != std::string_view::npos;
 }
 
+bool has_forked(std::string_view log) {
+  return log.find(": the daemon goes on as process ") != std::string_view::npos;
+}
+
 int left_in(std::string_view log) {
   const std::size_t end = log.find(" that the daemon had left had to be killed");
   if (end == std::string_view::npos) return 0;
@@ -276,7 +280,7 @@ bool StartWatch::look(const StartLook& look, Duration now, Findings& findings) {
     changed_ = now;
     started_after_ = now - begun_;
   }
-  if (look.main != first_) findings.forks = true;
+  if (look.forks || look.main != first_) findings.forks = true;
   if (look.listeners != findings.listeners || look.notifies != findings.notifies) {
     changed_ = now;
     findings.ready_after = now - begun_;

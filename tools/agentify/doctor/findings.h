@@ -73,6 +73,9 @@ struct KnownDaemon {
 
 // Returns true if the log shows that agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
+// Returns true if the log shows that the daemon's first process has exited, and that agentify has
+// gone on with another one.
+[[nodiscard]] bool has_forked(std::string_view log);
 // Returns how many processes of the daemon, as the log says, had to be killed after its main
 // process had exited.
 [[nodiscard]] int left_in(std::string_view log);
@@ -93,7 +96,10 @@ struct StartLook {
   pid_t main = 0;  // the daemon's main process; 0 before its start
   std::vector<Listener> listeners = {};
   bool notifies = false;  // true if the daemon has said READY=1
-  bool busy = false;      // a process of the daemon runs, or waits for a processor or a disk
+  // True if the log shows that another process has taken the place of the first one, which may have
+  // exited before the first observation.
+  bool forks = false;
+  bool busy = false;  // a process of the daemon runs, or waits for a processor or a disk
 };
 
 // Decides how long the doctor watches the start of a daemon. The caller observes the daemon at
