@@ -240,7 +240,9 @@ class Step {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
                               agent, words::behind_colon(cancel.reason)));
     }
-    if (agent.told) agent.deadline.reset();
+    // An agent that still has to say that it works has the start timeout for it again.
+    const bool owes_healthy = !agent.works && agent.role != Role::candidate;
+    if (agent.told) await(agent, owes_healthy ? policy_.defaults.start_timeout : Duration{0});
     agent.told.reset();
     agent.told_id.reset();
     fail_upgrade(Stage::cancel,

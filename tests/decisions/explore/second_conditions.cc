@@ -287,6 +287,8 @@ const Named<Guard> guards[] = {
     {"counts attempts", [](const N& n, const H&) { return n.policy.attempts && !n.attempts_over; }},
     {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},
     {"has not said that it works", [](const N& n, const H&) { return !n.a.works; }},
+    {"owes healthy",
+     [](const N& n, const H&) { return !n.a.works && n.a.role != Role::candidate; }},
     {"promises its word",
      [](const N& n, const H& h) { return (h.from_b ? n.b : n.a).promises_word; }},
     {"quitting", [](const N& n, const H&) { return n.verdict == 131; }},

@@ -180,6 +180,29 @@ TEST_CASE("an agent that takes its work back has no stop's time any more, and ke
   CHECK(unproved.state().incumbent->killed);
 }
 
+TEST_CASE("an agent that takes its work back before it worked has the start timeout again") {
+  const std::optional<agent_protocol::Mode> mode =
+      GENERATE(agent_protocol::Mode::parallel, agent_protocol::Mode::sequential);
+  Bench bench;
+  start_unproved(bench);
+  agent_protocol::Upgrade request = request_u1();
+  request.mode = mode;
+  bench.upgrade(request);
+  if (mode == agent_protocol::Mode::parallel) bench.ready(2);
+  REQUIRE(bench.phase() == Phase::switching);
+
+  bench.wait(1min);
+  bench.say(1, Cancel{"u1", {}});
+
+  CHECK(bench.state().incumbent->deadline == bench.now() + 5min);
+  CHECK(bench.state().incumbent->allowed == 5min);
+  bench.wait(5min);
+  CHECK(bench.state().incumbent->killed);
+  bench.exit(1);
+  bench.exit(2);
+  CHECK(bench.phase() == Phase::ended);
+}
+
 TEST_CASE("an agent that is told to stop before it worked is as late as any other") {
   Bench bench;
   start_unproved(bench);
