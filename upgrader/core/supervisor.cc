@@ -1294,9 +1294,8 @@ class Step {
     if (agent.activate_waits) order(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;
-    agent.hello_deadline.reset();
-    agent.heartbeat_deadline.reset();
-    agent.close_deadline.reset();
+    agent.hello_deadline = agent.heartbeat_deadline = agent.close_deadline = std::nullopt;
+    if (agent.activated) state_.attempts_deadline.reset();
     agent.deadline = now_ + killed_log_interval;
     order(Kill{agent.generation});
   }

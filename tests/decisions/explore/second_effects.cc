@@ -127,7 +127,8 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent need not send heartbeats; `silent` stays as it is
+  party.lasts.reset();  // a start whose agent is killed has not succeeded
+  party.beat.reset();   // a killed agent need not send heartbeats; `silent` stays as it is
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {

@@ -174,6 +174,21 @@ TEST_CASE("an agent that has gone did not last, and a fallback in its place may"
   CHECK(forgotten(bench.wait(1s)) == 1);
 }
 
+TEST_CASE("an agent that is killed did not last, however long its process takes to end") {
+  Policy policy = counting();
+  policy.defaults.start_timeout = 25s;
+  Bench bench(policy);
+  bench.start();
+  bench.say(1, Hello{.version = std::nullopt, .features = {"readiness"}});
+  bench.say(1, Ready{});
+
+  CHECK(kills(bench.wait(25s)).size() == 1);
+  CHECK(forgotten(bench.wait(1min)) == 0);
+  bench.exit(1);
+  CHECK(bench.phase() == Phase::ended);
+  CHECK_FALSE(bench.state().lasted);
+}
+
 TEST_CASE("a count that was due while nobody ran is put off like every deadline") {
   Bench bench(counting());
   bench.start();
