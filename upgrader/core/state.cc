@@ -43,10 +43,10 @@ std::optional<Time> awaited_until(const State& state) {
   switch (phase_of(state)) {
     case Phase::preparing:
     case Phase::replacing:
-      return deadline_of(state.candidate);
+      return earlier_of(deadline_of(state.candidate), deadline_of(state.incumbent));
     case Phase::confirming:
     case Phase::trial:
-      return state.upgrade->deadline;
+      return earlier_of(state.upgrade->deadline, deadline_of(state.incumbent));
     case Phase::starting:
     case Phase::running:
     case Phase::switching:

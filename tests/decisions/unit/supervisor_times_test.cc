@@ -203,6 +203,24 @@ TEST_CASE("an agent that takes its work back before it worked has the start time
   CHECK(bench.phase() == Phase::ended);
 }
 
+TEST_CASE("while an agent must still say healthy, an upgrade waits no longer than for that") {
+  Bench bench;
+  start_unproved(bench);
+  const auto limit = bench.state().incumbent->deadline;
+  REQUIRE(limit);
+  bench.wait(1min);
+  agent_protocol::Upgrade request = gated();
+  request.start_timeout_ms = 3'600'000;
+  request.confirm_timeout_ms = 3'600'000;
+
+  bench.upgrade(request);
+  CHECK(bench.phase() == Phase::preparing);
+  CHECK(awaited_until(bench.state()) == limit);
+  bench.ready(2);
+  CHECK(bench.phase() == Phase::confirming);
+  CHECK(awaited_until(bench.state()) == limit);
+}
+
 TEST_CASE("an agent that is told to stop before it worked is as late as any other") {
   Bench bench;
   start_unproved(bench);
