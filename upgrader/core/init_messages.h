@@ -59,7 +59,7 @@ class InitMessages {
   // is called for this agent.
   void note_agent_status(Generation generation, const std::string& text);
   void forget_agent(Generation generation) {
-    if (speaker_ == generation) agent_status_.clear();
+    if (speaker_ == generation) note_agent_status(0, "");
   }
 
   // Returns when the next message is due: a time in the past if it is due at once, `never` if init

@@ -91,6 +91,21 @@ TEST_CASE("an agent's own status is appended until the agent has gone") {
   CHECK(bench.heard() == Texts{"STATUS=falling back\n"});
 }
 
+TEST_CASE("an agent that has gone takes its status with it, though nothing else has changed") {
+  InitBench bench;
+  bench.tell(news("running"));
+  bench.show_agent_status(2, "42 files", 0s);
+  bench.heard();
+
+  bench.messages().forget_agent(2);
+  bench.tell(news("running"));
+
+  CHECK(bench.heard() == Texts{"STATUS=running\n"});
+  bench.messages().forget_agent(2);
+  bench.tell(news("running"));
+  CHECK(bench.heard().empty());
+}
+
 TEST_CASE("a reload is told when it begins, with a clock, and READY=1 when it is over") {
   InitBench bench;
   bench.tell(reloading(0, false));
