@@ -80,19 +80,19 @@ std::string status_of(const State& state) {
 }
 
 std::optional<InitWait> wait_of(const State& state) {
-  if (!state.incumbent) return std::nullopt;
-  const Agent& agent = *state.incumbent;
-  if (agent.killed || agent.terminated || agent.activate_waits || !agent.deadline)
+  // While nobody is active, a sequential upgrade waits for its candidate.
+  const std::optional<Agent>& agent = state.incumbent ? state.incumbent : state.candidate;
+  if (!agent || agent->killed || agent->terminated || agent->activate_waits || !agent->deadline)
     return std::nullopt;
   // Init limits the time of a start and of a stop, and must be asked for more if the upgrader waits
-  // longer: after an `extend`; for the `healthy` of an active agent, whose `ready` may have used up
-  // init's limit; for the previous version, which is started at boot in place of the first agent
-  // (--previous); and for an agent that an upgrade has told to stop, which keeps its time limit.
-  const bool extended = agent.extended != Duration::zero() ||
-                        (state.upgrade && state.upgrade->boot) ||
-                        (agent.activated && agent.told != agent_protocol::StopReason::shutdown);
-  const auto what = agent.told ? InitWait::What::stopped : InitWait::What::ready;
-  return InitWait{what, agent.generation, *agent.deadline, extended};
+  // longer: after an `extend`; for an agent that is not the first, since the agents before it may
+  // have used up init's limit; for the `healthy` of an active agent, whose `ready` may have used it
+  // up; and for an agent that an upgrade has told to stop, which keeps its time limit.
+  const bool extended = agent->extended != Duration::zero() ||
+                        (agent->told ? agent->told != agent_protocol::StopReason::shutdown
+                                     : agent->activated || agent->role != Role::first);
+  const auto what = agent->told ? InitWait::What::stopped : InitWait::What::ready;
+  return InitWait{what, agent->generation, *agent->deadline, extended};
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ struct InitWait {
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  // True if the wait may last longer than init's own limit: the agent has sent `extend`, or the
-  // agent runs the previous version, which is started at boot because the first agent has failed.
+  // True if the wait may last longer than init's own limit.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;
@@ -38,7 +37,7 @@ struct InitNews {
   // The number of upgrades that no agent asked for, the refused ones included. When the number
   // changes, init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
-  std::optional<InitWait> wait;  // set while the upgrader waits for the incumbent
+  std::optional<InitWait> wait;  // set while the upgrader waits for an agent
   std::string status;            // the status line for people, as in STATUS=
   std::optional<Time> until;     // the time limit of the phase that `status` describes
 

@@ -235,8 +235,7 @@ class Step {
     // If the upgrade failed before this `cancel`, its failure has been logged already. Then log
     // only that the agent stays active, if the agent had been told to stop. Otherwise this `cancel`
     // makes the upgrade fail, and fail_upgrade() logs the failure with the reason.
-    const bool had_failed = state_.upgrade->failure.has_value();
-    if (agent.told && had_failed) {
+    if (agent.told && state_.upgrade->failure) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
                               agent, words::behind_colon(cancel.reason)));
     }

@@ -176,7 +176,7 @@ TEST_CASE("the wait for a fallback is told, as for one that must still say that 
   Bench fallback;
   fallback.reach(Phase::falling_back);
   CHECK(init_news(fallback.state()).wait ==
-        waits_to(InitWait::What::ready, 3, fallback.now() + 5min));
+        waits_to(InitWait::What::ready, 3, fallback.now() + 5min, true));
   fallback.say(3, agent_protocol::Hello{.version = std::nullopt, .features = {"readiness"}});
   fallback.say(3, agent_protocol::Ready{});
   CHECK(fallback.phase() == Phase::running);
@@ -201,6 +201,26 @@ TEST_CASE(
 
   CHECK(init_news(bench.state()).stopping);
   CHECK(init_news(bench.state()).wait == waits_to(InitWait::What::stopped, 1, limit, true));
+}
+
+TEST_CASE("init waits for the candidate of a sequential upgrade while nobody is active") {
+  Bench bench;
+  bench.start();
+  bench.ready(1);
+  agent_protocol::Upgrade request;
+  request.id = "u1";
+  request.mode = agent_protocol::Mode::sequential;
+  bench.upgrade(request);
+  bench.stopped(1);
+
+  bench.exit(1);
+
+  CHECK(bench.phase() == Phase::replacing);
+  CHECK(init_news(bench.state()).wait ==
+        waits_to(InitWait::What::ready, 2, bench.now() + 5min, true));
+  bench.exit(2, 1);
+  CHECK(init_news(bench.state()).wait ==
+        waits_to(InitWait::What::ready, 3, bench.now() + 5min, true));
 }
 
 TEST_CASE("nobody waits for an agent that will not be ready") {
