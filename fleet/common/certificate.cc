@@ -121,6 +121,13 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
 
 }  // namespace
 
+std::string why_cannot_sign(const Signer& signer) {
+  const std::string why =
+      why_no_signer(certificate_in(signer.certificate).get(), key_in(signer.key).get());
+  ERR_clear_error();
+  return why;
+}
+
 Signed sign(const Signing& signing) {
   const Request request(
       PEM_read_bio_X509_REQ(reading(signing.request).get(), nullptr, nullptr, nullptr));

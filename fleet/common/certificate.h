@@ -39,6 +39,9 @@ struct Signed {
   std::string error = {};
 };
 
+// Returns why this authority cannot sign certificates, or an empty string if it can.
+[[nodiscard]] std::string why_cannot_sign(const Signer& signer);
+
 // Signs a request. The certificate is valid from one day before now, so that a machine whose clock
 // is behind accepts the certificate.
 [[nodiscard]] Signed sign(const Signing& signing);

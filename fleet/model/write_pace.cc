@@ -16,15 +16,21 @@ void WritePace::committed(Revision revision) {
 }
 
 WritePace::Rest WritePace::failed(const Outcome& outcome) {
-  Rest rest{.pause = write_pause_ms};
-  if (const auto* denied = std::get_if<Denied>(&outcome)) {
-    rest.pause = denied_pause_;
-    denied_pause_ = std::min(denied_pause_ * 2, write_pause_max_ms);
-    rest.line = "the store denies a write: " + denied->reason;
-  } else if (const auto* unknown = std::get_if<Unknown>(&outcome)) {
-    rest.line = "the outcome of a write is unknown: " + unknown->reason;
-  }
-  if (!rest.line.empty() && std::exchange(line_, rest.line) == rest.line) rest.line.clear();
+  if (const auto* denied = std::get_if<Denied>(&outcome))
+    return stuck("the store denies a write: " + denied->reason);
+  if (const auto* unknown = std::get_if<Unknown>(&outcome))
+    return with_news({write_pause_ms, "the outcome of a write is unknown: " + unknown->reason});
+  return {.pause = write_pause_ms};
+}
+
+WritePace::Rest WritePace::stuck(const std::string& trouble) {
+  const Ms pause = denied_pause_;
+  denied_pause_ = std::min(denied_pause_ * 2, write_pause_max_ms);
+  return with_news({pause, trouble});
+}
+
+WritePace::Rest WritePace::with_news(Rest rest) {
+  if (std::exchange(line_, rest.line) == rest.line) rest.line.clear();
   return rest;
 }
 

@@ -37,8 +37,14 @@ class WritePace {
   // after a different line or a committed write. There is no line for a write that was refused,
   // since another process of fleet-signer may have answered the same request first.
   [[nodiscard]] Rest failed(const Outcome& outcome);
+  // Returns how to go on if a request cannot be answered before a person has acted. The pauses and
+  // the line are those of a write that the store has denied, with the words of `trouble`.
+  [[nodiscard]] Rest stuck(const std::string& trouble);
 
  private:
+  // Returns this rest, without its line if the same line was returned last.
+  [[nodiscard]] Rest with_news(Rest rest);
+
   Revision awaited_ = 0;  // the revision of the last write
   Revision seen_ = 0;     // the last revision of the local copy
   Ms denied_pause_ = write_pause_ms;

@@ -29,6 +29,13 @@ void log(const std::string& line) {
 
 }  // namespace
 
+std::string why_cannot_sign(const SignerOptions& options) {
+  for (const std::string& file : {options.signer, options.signer_key})
+    if (const std::string why = why_unread(file); !why.empty()) return why;
+  return why_cannot_sign(
+      Signer{content_of_file(options.signer), content_of_file(options.signer_key)});
+}
+
 FleetSigner::FleetSigner(uv_loop_t& loop, SignerOptions options)
     : loop_(loop),
       options_(std::move(options)),
@@ -104,8 +111,14 @@ void FleetSigner::leave() {
 void FleetSigner::look() {
   if (leaving_ || busy_ || later_ != nullptr) return;
   if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
-  if (const auto one = next_join(mirror_->records(), std::time(nullptr))) return join(*one);
-  if (const auto pending = renewals_.first(mirror_->records())) return renew(*pending);
+  const auto one = next_join(mirror_->records(), std::time(nullptr));
+  const auto pending = renewals_.first(mirror_->records());
+  if (!one && !pending) return;
+  // While this process cannot sign, requests stay in the store: a refusal would be final, but
+  // another process of fleet-signer, or this one after a repair, can still sign.
+  if (const std::string why = why_cannot_sign(options_); !why.empty())
+    return go_on_after(pace_.stuck("cannot sign: " + why));
+  one ? join(*one) : renew(*pending);
 }
 
 Signer FleetSigner::authority() const {
@@ -225,9 +238,12 @@ void FleetSigner::go_on_at(Revision revision) {
 }
 
 void FleetSigner::go_on_later(const Outcome& outcome) {
-  const WritePace::Rest rest = pace_.failed(outcome);
-  if (!rest.line.empty()) log(rest.line);
   busy_ = false;
+  go_on_after(pace_.failed(outcome));
+}
+
+void FleetSigner::go_on_after(const WritePace::Rest& rest) {
+  if (!rest.line.empty()) log(rest.line);
   later_ = timers_.after(std::chrono::milliseconds(rest.pause), [this] {
     later_ = nullptr;
     look();

@@ -39,6 +39,9 @@ struct SignerOptions {
   int snapshots_kept = 48;
 };
 
+// Returns why the files of the signing authority cannot be used, or an empty string if they can.
+[[nodiscard]] std::string why_cannot_sign(const SignerOptions& options);
+
 class FleetSigner {
  public:
   FleetSigner(uv_loop_t& loop, SignerOptions options);
@@ -66,6 +69,8 @@ class FleetSigner {
   void go_on_at(Revision revision);
   // Goes on after a pause, since a write has failed.
   void go_on_later(const Outcome& outcome);
+  // Goes on after a pause, and logs the line of `rest` if it has one.
+  void go_on_after(const WritePace::Rest& rest);
   [[nodiscard]] Signer authority() const;
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 

@@ -73,11 +73,16 @@ int main(int argc, char** argv) {
     std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
     return text->status;
   }
+  const auto& options = std::get<fleet::SignerOptions>(asked);
+  if (const std::string why = fleet::why_cannot_sign(options); !why.empty()) {
+    std::fprintf(stderr, "fleet-signer: cannot sign: %s\n", why.c_str());
+    return 1;
+  }
   uv_loop_t loop;
   if (uv_loop_init(&loop) != 0) {
     std::perror("fleet-signer: cannot start");
     return 1;
   }
-  fleet::FleetSigner signer(loop, std::get<fleet::SignerOptions>(asked));
+  fleet::FleetSigner signer(loop, options);
   return signer.run();
 }

@@ -157,6 +157,10 @@ class World:
                 text += "--- %s\n%s" % (file, log.read()[-2000:])
         return text
 
+    def log(self, name):
+        with open(self.path(name), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
     def close(self):
         for process in self.running:
             process.kill()

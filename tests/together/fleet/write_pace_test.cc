@@ -28,6 +28,18 @@ TEST_CASE("a denied write is repeated more and more seldom, and logged once") {
   CHECK(pace.failed(Denied{"damage"}).line == "the store denies a write: damage");
 }
 
+TEST_CASE("a request that cannot be answered is looked at more and more seldom, and logged once") {
+  WritePace pace;
+
+  const WritePace::Rest first = pace.stuck("cannot sign: no key");
+  const WritePace::Rest second = pace.stuck("cannot sign: no key");
+
+  CHECK(first.pause == write_pause_ms);
+  CHECK(first.line == "cannot sign: no key");
+  CHECK(second.pause == 2 * write_pause_ms);
+  CHECK(second.line.empty());
+}
+
 TEST_CASE("after a committed write the pauses are short again, and the same failure is logged") {
   WritePace pace;
   for (int i = 0; i < 5; ++i)
