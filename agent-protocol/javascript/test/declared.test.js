@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import * as library from '../index.js';
@@ -19,4 +19,16 @@ test('every function and class that is declared is exported', () => {
   const text = readFileSync(new URL('../index.d.ts', import.meta.url), 'utf8');
   const names = [...text.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, name]) => name);
   assert.deepStrictEqual(names.sort(), Object.keys(library).sort());
+});
+
+test('the README and the examples import the library by the name in package.json', async () => {
+  const folder = new URL('../', import.meta.url);
+  const read = (path) => readFileSync(new URL(path, folder), 'utf8');
+  const examples = readdirSync(new URL('examples/', folder)).map((file) => `examples/${file}`);
+  const names = ['README.md', ...examples].flatMap((path) => [
+    ...read(path).matchAll(/ from '((?!node:|\.)[^']+)'/g)].map(([, name]) => name));
+  const { name } = JSON.parse(read('package.json'));
+
+  assert.deepStrictEqual([...new Set(names)], [name]);
+  assert.deepStrictEqual(Object.keys(await import(name)), Object.keys(library));
 });

@@ -1,5 +1,5 @@
 // An agent in TypeScript that is compiled with the package's types, and never run.
-import { Agent, AgentEvent, UpdateError, update } from 'agent-protocol';
+import { Agent, AgentEvent, UpdateError, update } from '@upgrader/agent-protocol';
 
 function told(event: AgentEvent): string {
   switch (event.type) {
