@@ -97,6 +97,21 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK_FALSE(error_of({"confirm", "u1", "u2"}).empty());
 }
 
+TEST_CASE("the help of a command has NAME and EXECUTABLE where the command accepts them") {
+  const auto help = [](const std::string& command) {
+    return std::get<HelpWanted>(parse_command_line({command, "--help"})).text;
+  };
+  const std::string before = "Usage: upgraderctl [--dir=DIR | NAME] ";
+
+  CHECK(help("status").find(before + "status [OPTIONS]\n") != std::string::npos);
+  CHECK(help("list").find("Usage: upgraderctl list [OPTIONS]\n") != std::string::npos);
+  CHECK(help("list").find("NAME") == std::string::npos);
+  for (const std::string command : {"upgrade", "rehearse"}) {
+    const std::string usage = before + command + " [OPTIONS] [EXECUTABLE [ARG ...]]\n";
+    CHECK(help(command).find(usage) != std::string::npos);
+  }
+}
+
 TEST_CASE("an empty reason counts as absent, and the ID after it is still read") {
   CHECK(parsed({"cancel", "--reason=", "u1"}).id == "u1");
   CHECK_FALSE(parsed({"rollback", "--reason=", "u1"}).reason);

@@ -22,6 +22,17 @@ class HelpFormat : public CLI::Formatter {
     label("SUBCOMMAND", "COMMAND");
   }
 
+  // Leaves [--dir=DIR | NAME] out of the usage of `list`, which shows all upgraders. Adds the words
+  // that this program takes off the end of the command line before CLI11 sees the options.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    const std::string& command = app->get_name();
+    if (command == "list") name = "upgraderctl list";
+    std::string usage = CLI::Formatter::make_usage(app, name);
+    if (command == "upgrade" || command == "rehearse")
+      usage.insert(usage.find_last_not_of('\n') + 1, " [EXECUTABLE [ARG ...]]");
+    return usage;
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_name().empty()) return "";
     return (option->get_positional() ? " " : "=") + option->get_type_name();
@@ -141,8 +152,9 @@ void add_own_options(CLI::App& app, Command command, Options& options) {
     case Command::status:
       app.add_flag("--watch", options.watch, "keep running and show every change");
       [[fallthrough]];
-    case Command::list:
     case Command::history:
+    case Command::list:
+      if (command == Command::list) app.footer("More in upgraderctl(1).");
       app.add_flag("--json", options.json, "print the data of the upgrader unchanged, as JSON");
       return;
     case Command::upgrade:
