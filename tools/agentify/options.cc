@@ -200,7 +200,7 @@ Complaint judge_together(const Options& options, const char* const* argv, int en
 
 constexpr std::string_view help = R"(Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]
        agentify unit --init=INIT [OPTION ...] [--] DAEMON [ARG ...]
-       agentify doctor [--] DAEMON [ARG ...]
+       agentify doctor [--name=NAME] [--] DAEMON [ARG ...]
        upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]
 
 Makes an agent of a daemon that does not speak the agent protocol. OPTION is one of the
