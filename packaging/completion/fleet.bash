@@ -15,7 +15,7 @@ _upgrader_help() {
 # Reads a help text on standard input, and prints its options. An option that takes a value is
 # printed as `--name=`; if $1 is given, the form of the value follows, as in `--name=FILE`.
 _upgrader_help_options() {
-  sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
+  sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*|[a-z]+(\|[a-z]+)+).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
 }
 
@@ -24,7 +24,7 @@ _upgrader_help_commands() {
 }
 
 # Prints the values of the option $1 that begin with $2. The help of the program or command in
-# `$path` says whether a value is a file, a directory or a time.
+# `$path` says whether a value is a file, a directory, a time or one of several words.
 _upgrader_help_values() {
   local form
   form=$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
@@ -33,6 +33,7 @@ _upgrader_help_values() {
     FILE) compgen -f -- "$2" ;;
     DIR) compgen -d -- "$2" ;;
     TIME) _upgrader_durations "$2" ;;
+    [a-z]*'|'*) compgen -W "${form//|/ }" -- "$2" ;;
   esac
 }
 

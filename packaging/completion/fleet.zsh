@@ -26,9 +26,10 @@ for ((at = 2; at < CURRENT; at += 1)); do
 done
 
 for line in "${(@f)$(_upgrader_help_lines $route; _upgrader_help_lines $service)}"; do
-  [[ $line =~ '^  (-h,)?(--[a-z][a-z-]*)( ([A-Z][A-Z|%]*))?[^ ]*(.*)' ]] || continue
+  [[ $line =~ '^  (-h,)?(--[a-z][a-z-]*)( ([A-Z][A-Z|%]*|[a-z]+(\|[a-z]+)+))?[^ ]*(.*)' ]] ||
+    continue
   name=$match[2] form=$match[4]
-  about=${${${match[5]##*  }//\[/(}//\]/)}
+  about=${${${match[6]##*  }//\[/(}//\]/)}
   about=${about//:/,}
   [[ -n ${specs[(r)${name}[=\[]*]} ]] && continue
   case $form in
@@ -36,6 +37,7 @@ for line in "${(@f)$(_upgrader_help_lines $route; _upgrader_help_lines $service)
     FILE) specs+=("${name}=[$about]:file:_files") ;;
     DIR) specs+=("${name}=[$about]:directory:_files -/") ;;
     TIME) specs+=("${name}=[$about]:duration:_upgrader_durations") ;;
+    [a-z]*'|'*) specs+=("${name}=[$about]:value:(${form//|/ })") ;;
     *) specs+=("${name}=[$about]:${(L)form//|/ or }: ") ;;
   esac
 done
