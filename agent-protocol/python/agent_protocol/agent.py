@@ -25,8 +25,12 @@ class Agent(Conversation):
     been sent. ready() is the exception: if a check fails, ready() sends `unfit` and raises
     Refused."""
 
-    def __init__(self, version: Optional[str] = None) -> None:
+    def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
         """Starts the conversation. `version` is the version of the program, at most 128 bytes.
+        `features` names the features that the program has, at most 16 names of at most 32 bytes. If
+        the program and the upgrader have the feature "readiness", init is told that the service is
+        ready when the program calls healthy(), in every role, and not at Activate.
+
         After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
         AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
         agent exit at once with status 143, and an active agent get Stop. Without an upgrader,
@@ -39,9 +43,10 @@ class Agent(Conversation):
             raise OSError(errno.EBUSY, "this process has opened its conversation already")
         if version is not None:
             messages.check_text("version", version, messages.VERSION_BYTES_MAX)
+        named = messages.check_features(features)
         super().__init__(version)
         _opened = True
-        self._say("hello", protocol=messages.PROTOCOL, version=version)
+        self._say("hello", protocol=messages.PROTOCOL, version=version, features=named or None)
 
     def __enter__(self) -> "Agent":
         return self
@@ -184,14 +189,16 @@ class Agent(Conversation):
         self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
-        """Tells the upgrader that this agent, which is on trial, works. The upgrade is then
-        committed at once. For any other agent, raises Refused."""
+        """Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
+        committed at once. With the feature "readiness", every active agent must call this method,
+        and init is then told that the service is ready. For any other agent, raises Refused."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
         """Asks the upgrader for more time: the current deadline of this agent is moved, so that it
         is at least `seconds` (1 ms to 24 h) after this call. May be called before ready(), and
-        between the event Stop and stopped()."""
+        between the event Stop and stopped(). With the feature "readiness", it may also be called
+        between the event Activate and healthy()."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:

@@ -1,7 +1,7 @@
 """The agent's conversation for asyncio: the methods of Agent, and events that can be awaited."""
 
 import asyncio
-from typing import Any, AsyncIterator, Optional
+from typing import Any, AsyncIterator, Optional, Sequence
 
 from . import events
 from .agent import Agent
@@ -13,8 +13,8 @@ class AsyncAgent:
     until the whole message has been written to the pipe. They return immediately unless the pipe is
     full because the upgrader does not read."""
 
-    def __init__(self, version: Optional[str] = None) -> None:
-        self._agent = Agent(version)
+    def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
+        self._agent = Agent(version, features=features)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._agent, name)

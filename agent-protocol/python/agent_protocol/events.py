@@ -20,7 +20,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The upgrader's answer to `hello`. `role` is "first", "candidate" or "fallback"."""
+    """The upgrader's answer to `hello`. `role` is "first", "candidate" or "fallback". `features`
+    names the agent's features that the upgrader has, too."""
 
     generation: int
     role: str

@@ -3,12 +3,14 @@ keeps no state. A text or a number that cannot be sent raises ValueError: only f
 received line that agents must ignore by agent-protocol(7) becomes None."""
 
 import json
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 from . import events
 
 LINE_BYTES_MAX = 65_536
 VERSION_BYTES_MAX = 128
+FEATURES_MAX = 16
+FEATURE_BYTES_MAX = 32
 REASON_BYTES_MAX = 1_024
 STATUS_BYTES_MAX = 256
 STATE_BYTES_MAX = 32_768
@@ -48,6 +50,16 @@ def check_id(text: str) -> str:
     if not all(" " <= character <= "~" for character in text):
         raise ValueError("id has bytes that are not printable ASCII")
     return text
+
+
+def check_features(names: Sequence[str]) -> list[str]:
+    """Returns the names of an agent's features as a list, if `hello` can have them. Raises
+    ValueError otherwise."""
+    if isinstance(names, str):
+        raise ValueError("features are a single text, and not a sequence of texts")
+    if len(names) > FEATURES_MAX:
+        raise ValueError(f"features are {len(names)}: {FEATURES_MAX} can be sent")
+    return [check_text("a feature", name, FEATURE_BYTES_MAX) for name in names]
 
 
 def check_state(text: str) -> str:

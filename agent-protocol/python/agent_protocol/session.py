@@ -5,8 +5,10 @@ output, and reads no clock: conversation.py performs the actions.
 An agent is "silent" until it has said `hello`. Then it is held: it is "starting" until it says
 `ready`, and then "ready". The message `activate` makes it "active". A stop makes it "stopping",
 whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was for
-an upgrade, a `cancel` makes the agent "active" again. When the agent has said `stopped`, it is
-"stopped". A held agent that has said `unfit` or must exit immediately is "ended".
+an upgrade, a `cancel` makes the agent "active" again. An active agent on trial may say `healthy`,
+unless it has said `unfit`. If both sides have the feature `readiness`, an active agent may also say
+`healthy` without a trial, and may say `extend` before its `healthy`. When the agent has said
+`stopped`, it is "stopped". A held agent that has said `unfit` or must exit immediately is "ended".
 
 A message that does not fit the state was usually sent before the upgrader had read a message of
 this agent that changed the state. Such a message changes nothing, and the program does not get it.
@@ -130,6 +132,10 @@ class Session(Standing):
         self.life = "stopped"
         return [Send()] if self.stop_ordered else []
 
+    def _said_healthy(self, _: str) -> list[Action]:
+        self.works = True
+        return [Send()]
+
     def _said_extend(self, _: str) -> list[Action]:
         # If the upgrader has not requested this stop, there is no deadline that an `extend` could
         # move, so the `extend` is not sent.
@@ -151,6 +157,7 @@ class Session(Standing):
             return []
         self.welcomed = True
         self.role = event.role
+        self.readiness = "readiness" in event.features
         self.at_boot = event.failure is not None and event.failure.id == "boot"
         return [Deliver(event)]
 

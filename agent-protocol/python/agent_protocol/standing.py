@@ -37,6 +37,8 @@ class Standing:
         self.ordered: Optional[str] = None
         self.signalled = False  # SIGTERM has requested a stop
         self.gone = False  # the input has ended
+        self.readiness = False  # both sides have the feature `readiness`
+        self.works = False  # the program has said `healthy`
 
     @property
     def held(self) -> bool:
@@ -124,13 +126,15 @@ class Standing:
     def _why_not_healthy(self, _: str) -> str:
         if self.life != "active":
             return self._standing()
-        if self.trial == "running":
+        if self.trial == "running" or (self.trial == "none" and self.readiness):
             return ""
         return "this agent is not on trial" if self.trial == "none" else "this agent has said unfit"
 
     def _why_not_extend(self, _: str) -> str:
-        fits = not self.gone and self.life in ("starting", "stopping")
-        return "" if fits else self._standing()
+        fits = self.life in ("starting", "stopping")
+        if self.life == "active":
+            fits = self.readiness and not self.works
+        return "" if fits and not self.gone else self._standing()
 
     def _why_not_heartbeat(self, _: str) -> str:
         fits = not self.gone and self.life in ("active", "stopping")

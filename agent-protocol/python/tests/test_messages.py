@@ -23,6 +23,13 @@ class Encode(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "when it is escaped"):
             messages.check_state("\x01" * 11_000)
 
+    def test_features_have_limits_and_are_no_single_text(self) -> None:
+        names = ["x" * 32] * 16
+        self.assertEqual(messages.check_features(names), names)
+        for wrong in (names + ["x"], ["x" * 33], [1], "readiness"):
+            with self.assertRaises(ValueError):
+                messages.check_features(wrong)  # type: ignore[arg-type]
+
     def test_what_cannot_be_sent_is_refused_and_never_cut_in_silence(self) -> None:
         for text in ("a\0b", "\ud800"):
             with self.assertRaises(ValueError):

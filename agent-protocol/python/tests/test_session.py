@@ -17,16 +17,16 @@ from agent_protocol.events import Failure
 from agent_protocol.session import Deliver, ExitAtOnce, Send, SendStopped, Session
 
 
-def held(role: str = "first") -> Session:
+def held(role: str = "first", features: tuple[str, ...] = ()) -> Session:
     session = Session(alone=False)
     session.say("hello")
-    session.hear(Welcome(1, role))
+    session.hear(Welcome(1, role, features=features))
     session.say("ready")
     return session
 
 
-def active(role: str = "first") -> Session:
-    session = held(role)
+def active(role: str = "first", features: tuple[str, ...] = ()) -> Session:
+    session = held(role, features)
     session.hear(Activate(True))
     return session
 
@@ -100,6 +100,35 @@ class Story(unittest.TestCase):
         self.assertEqual(session.say("healthy"), [Send()])
         committed = Committed("boot", 2)
         self.assertEqual(session.hear(committed), [Deliver(committed)])
+
+    def test_with_readiness_healthy_is_said_in_every_role_and_extend_until_then(self) -> None:
+        for role in ("first", "candidate", "fallback"):
+            session = held(role, ("other", "readiness"))
+            for word in ("healthy", "extend"):
+                with self.assertRaisesRegex(Refused, f"{word}: this agent has said ready"):
+                    session.say(word)
+            session.hear(Activate())
+            self.assertEqual(session.say("extend"), [Send()])
+            self.assertEqual(session.say("healthy"), [Send()])
+            with self.assertRaisesRegex(Refused, "cannot say extend: this agent is active"):
+                session.say("extend")
+            session.hear(Committed("v", 2))
+            self.assertEqual(session.say("healthy"), [Send()])
+            session.hear(Stop("shutdown", 1.0))
+            self.assertEqual(session.say("extend"), [Send()])
+
+    def test_a_feature_that_the_upgrader_does_not_have_allows_nothing(self) -> None:
+        for features in ((), ("other",)):
+            session = active("first", features)
+            for word in ("healthy", "extend"):
+                with self.assertRaises(Refused):
+                    session.say(word)
+
+    def test_an_agent_that_has_said_unfit_is_not_healthy_whatever_its_features(self) -> None:
+        session = active("candidate", ("readiness",))
+        session.say("unfit")
+        with self.assertRaisesRegex(Refused, "this agent has said unfit"):
+            session.say("healthy")
 
     def test_what_may_not_be_said_changes_nothing(self) -> None:
         session = held()

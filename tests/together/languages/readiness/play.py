@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""Tests the feature `readiness` of a library for agents: play.py UPGRADER NAME COMMAND [ARG ...]
+
+COMMAND FIFO is an agent with this feature. When it becomes active it extends its deadline by an
+hour and shows a status. When somebody has written to FIFO it says `healthy`. Init must be told
+READY=1 then, and not before. Prints `ok` lines and at the end `N passed, N failed`."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
+
+upgrader, name, *command = sys.argv[1:]
+passed = failed = 0
+
+
+def check(what, holds, detail=""):
+    global passed, failed
+    if holds:
+        passed += 1
+        print(f"ok {name}: {what}")
+    else:
+        failed += 1
+        print(f"not ok {name}: {what}: {detail}")
+
+
+class Init:
+    """The socket of a fake init, and all that the upgrader has told it."""
+
+    def __init__(self, path):
+        self.told = ""
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+
+    def wait_for(self, pattern):
+        """Waits until something that init has been told matches the pattern."""
+        end = time.monotonic() + DEADLINE
+        while not re.search(pattern, self.told):
+            self.socket.settimeout(max(end - time.monotonic(), 0.001))
+            try:
+                self.told += self.socket.recv(65_536).decode() + "\n"
+            except TimeoutError:
+                raise TimeoutError(f"init is not told {pattern}: {self.told}") from None
+
+
+def write_to(fifo):
+    """Writes to the FIFO as soon as the agent has opened it."""
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end:
+        try:
+            number = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads yet
+            threading.Event().wait(0.005)  # the pause until the FIFO is tried again
+            continue
+        os.write(number, b"go\n")
+        os.close(number)
+        return
+    raise TimeoutError("the agent does not read its FIFO")
+
+
+def play(directory):
+    fifo, log = directory + "/fifo", directory + "/log"
+    os.mkfifo(fifo)
+    init = Init(directory + "/notify")
+    with open(log, "w", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [upgrader, "--start-timeout=30s", "--", *command, fifo], stdin=subprocess.DEVNULL,
+            stderr=errors, env={**os.environ, "NOTIFY_SOCKET": directory + "/notify"})
+    try:
+        # 1,000 seconds or more: the agent has extended its deadline, which was 30 seconds.
+        init.wait_for(r"EXTEND_TIMEOUT_USEC=\d{10}")
+        init.wait_for("STATUS=.*not healthy yet")
+        check("an active agent that has not said healthy is not ready to init",
+              "READY=1" not in init.told, init.told)
+        write_to(fifo)
+        init.wait_for("READY=1")
+        check("init is told READY=1 when a first agent says healthy", True)
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(DEADLINE)
+        with open(log, encoding="utf-8") as lines:
+            text = lines.read()
+        check("the upgrader understands all that the agent says, and both stop cleanly",
+              status == 0 and "not obeyed" not in text and "stray" not in text, (status, text))
+    finally:
+        process.kill()
+        process.wait()
+        os.close(os.open(fifo, os.O_RDWR))  # an agent that still reads gets the end of the FIFO
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    try:
+        play(scratch)
+    except Exception as error:  # any error counts as a failure of this test
+        check("init hears from the upgrader", False, repr(error))
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
