@@ -15,6 +15,7 @@ export type AgentEvent =
   | {
       type: 'welcome';
       protocol: number;
+      /** The agent's features that the upgrader has, too. */
       features: string[];
       generation: number;
       role: 'first' | 'candidate' | 'fallback';
@@ -111,11 +112,14 @@ export type Check = () => string | null | undefined | Promise<string | null | un
 export class Agent implements AsyncIterable<AgentEvent> {
   private constructor();
   /**
-   * Starts the conversation. `version` is the version of the program, at most 128 bytes. Throws an
-   * error with code EBUSY if this process has opened its conversation before, and with code
-   * ENOTCONN if an agent has executed this program in its own place.
+   * Starts the conversation. `version` is the version of the program, at most 128 bytes. `features`
+   * names the features that the program has, at most 16 names of at most 32 bytes. If the program
+   * and the upgrader have the feature "readiness", init is told that the service is ready when the
+   * program calls healthy(), in every role, and not at `activate`. Throws an error with code EBUSY
+   * if this process has opened its conversation before, and with code ENOTCONN if an agent has
+   * executed this program in its own place.
    */
-  static open(version?: string): Agent;
+  static open(version?: string, options?: { features?: string[] }): Agent;
   /**
    * True if there is no upgrader. The same calls then work: after ready() comes `activate`, and
    * after SIGTERM `stop`. upgrade() throws; every other call succeeds and has no effect.
@@ -158,9 +162,16 @@ export class Agent implements AsyncIterable<AgentEvent> {
    * has gone.
    */
   stopped(state?: string): Promise<void>;
-  /** Tells the upgrader that this agent, which is on trial, works: the upgrade is committed. */
+  /**
+   * Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
+   * committed at once. With the feature "readiness", every active agent must call this function,
+   * and init is then told that the service is ready. For any other agent, throws an error.
+   */
   healthy(): void;
-  /** Asks for more time: this agent's current deadline becomes at least `ms` from this call. */
+  /**
+   * Asks for more time: this agent's current deadline becomes at least `ms` from this call. With
+   * the feature "readiness" an active agent has a deadline until it has called healthy().
+   */
   extend(ms: number): void;
   /** Tells the upgrader that this agent is alive. Allowed from `activate` to stopped(). */
   heartbeat(): void;

@@ -59,31 +59,37 @@ export class Agent {
   #onTerm = () => this.#perform(this.#session.terminated());
 
   // Starts the conversation, and must be the first thing that a program does. `version` is the
-  // version of the program, at most 128 bytes. After a success `hello` has been sent, descriptor 0
-  // is /dev/null and 1 a copy of 2, and the AGENT_PROTOCOL variables are gone from the environment.
-  // SIGTERM is caught: it makes a held agent exit at once with status 143, and an active agent get
-  // `stop`. Without an upgrader, nothing is sent, and descriptors and environment are left alone.
-  // Throws an error with code EBUSY if this process has opened its conversation before. Throws an
-  // error with code ENOTCONN if an agent has executed this program in its own place.
-  static open(version) {
+  // version of the program, at most 128 bytes. `features` names the features that the program has,
+  // at most 16 names of at most 32 bytes. If the program and the upgrader have the feature
+  // `readiness`, init is told that the service is ready when the program calls healthy(), in every
+  // role, and not at `activate`.
+  //
+  // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
+  // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
+  // agent exit at once with status 143, and an active agent get `stop`. Without an upgrader,
+  // nothing is sent, and descriptors and environment are left alone. Throws an error with code
+  // EBUSY if this process has opened its conversation before. Throws an error with code ENOTCONN if
+  // an agent has executed this program in its own place.
+  static open(version, { features = [] } = {}) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
       error.code = 'EBUSY';
       throw error;
     }
     if (version !== undefined) messages.checkText('version', version, messages.versionBytesMax);
+    const named = messages.checkFeatures(features);
     const alone = process.env.AGENT_PROTOCOL === undefined;
     if (alone && mark.isLeft()) {
       const error = new Error('this process has had its conversation with an upgrader');
       error.code = 'ENOTCONN';
       throw error;
     }
-    const agent = new Agent(alone, version);
+    const agent = new Agent(alone, version, named);
     opened = true;
     return agent;
   }
 
-  constructor(alone, version) {
+  constructor(alone, version, features) {
     this.#session = new Session(alone);
     this[upgrading] = new Upgrading(this.#session, version, () => {
       const end = this.#queued;
@@ -101,7 +107,7 @@ export class Agent {
       cleanEnvironment();
       mark.leave();
     }
-    this.#say('hello', { protocol: protocolVersion, version });
+    this.#say('hello', { protocol: protocolVersion, version, features });
   }
 
   // True if there is no upgrader.
@@ -205,13 +211,17 @@ export class Agent {
     return this.#sayAtLast('stopped', { state });
   }
 
+  // Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
+  // committed at once. With the feature `readiness`, every active agent must call this function,
+  // and init is then told that the service is ready. For any other agent, throws an error.
   healthy() {
     this.#say('healthy');
   }
 
   // Asks the upgrader for more time: the current deadline of this agent is moved, so that it is at
   // least `ms` milliseconds (1 to 86,400,000) after this call. May be called before ready(), and
-  // between the event `stop` and stopped().
+  // between the event `stop` and stopped(). With the feature `readiness`, it may also be called
+  // between the event `activate` and healthy().
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

@@ -7,6 +7,8 @@ import { Members, Spelt, parseLine } from './json.js';
 
 export const lineBytesMax = 65_536;
 export const versionBytesMax = 128;
+const featuresMax = 16;
+const featureBytesMax = 32;
 export const reasonBytesMax = 1_024;
 export const statusBytesMax = 256;
 const stateBytesMax = 32_768;
@@ -33,6 +35,17 @@ export function checkId(text) {
   checkText('id', text, idBytesMax);
   if (!/^[ -~]+$/.test(text)) throw new RangeError('id is not printable ASCII of 1 to 64 bytes');
   return text;
+}
+
+// Checks the names of an agent's features, and returns the member of `hello`: undefined if the
+// agent has none.
+export function checkFeatures(names) {
+  if (!Array.isArray(names)) throw new TypeError('features are not an array');
+  if (names.length > featuresMax) {
+    throw new RangeError(`features are ${names.length}: ${featuresMax} can be sent`);
+  }
+  for (const name of names) checkText('a feature', name, featureBytesMax);
+  return names.length > 0 ? names : undefined;
 }
 
 export function checkState(text) {

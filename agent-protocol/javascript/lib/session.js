@@ -6,8 +6,10 @@
 // work yet: it is `starting` until it says `ready`, and then `ready`. The message `activate` makes
 // it `active`. A stop makes it `stopping`, whether the cause is a `stop` from the upgrader, a
 // SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `active`
-// again. When the agent has said `stopped`, it is `stopped`. A held agent that has said `unfit` or
-// must exit immediately is `ended`.
+// again. An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have
+// the feature `readiness`, an active agent may also say `healthy` without a trial, and may say
+// `extend` before its `healthy`. When the agent has said `stopped`, it is `stopped`. A held agent
+// that has said `unfit` or must exit immediately is `ended`.
 //
 // A message from the upgrader that does not fit the agent's state changes nothing, and the program
 // does not get it. Usually the upgrader sent it before it had read a message by which the agent
@@ -51,6 +53,8 @@ export class Session {
     this.ordered = null; // the reason, if the upgrader has requested the stop
     this.signalled = false; // SIGTERM has requested a stop
     this.gone = false; // the input has ended
+    this.readiness = false; // both sides have the feature `readiness`
+    this.works = false; // the program has said `healthy`
   }
 
   // True while the agent is held or has ended. Such an agent may exit at once, since it has no work
@@ -102,9 +106,10 @@ export class Session {
         return fits(life === 'stopping');
       case 'healthy':
         if (life !== 'active') return this.standing;
-        if (trial === 'running') return '';
+        if (trial === 'running' || (trial === 'none' && this.readiness)) return '';
         return trial === 'none' ? 'this agent is not on trial' : 'this agent has said unfit';
       case 'extend':
+        if (life === 'active') return fits(!this.gone && this.readiness && !this.works);
         return fits(!this.gone && (life === 'starting' || life === 'stopping'));
       case 'heartbeat':
         return fits(!this.gone && (life === 'active' || life === 'stopping'));
@@ -180,12 +185,15 @@ export class Session {
         this.life = 'stopped';
         if (!this.stopOrdered) return [];
         break;
+      case 'healthy':
+        this.works = true;
+        break;
       case 'extend':
         // If the upgrader has not requested this stop, there is no deadline that an `extend` could
         // move, so the `extend` is not sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
-      default: // healthy, heartbeat and status change no state
+      default: // heartbeat and status change no state
     }
     return [send];
   }
@@ -205,6 +213,7 @@ export class Session {
         if (this.welcomed || !['starting', 'ready'].includes(this.life)) return false;
         this.welcomed = true;
         this.role = event.role;
+        this.readiness = event.features.includes('readiness');
         this.atBoot = event.failure?.id === 'boot';
         return true;
       case 'activate':

@@ -27,6 +27,16 @@ test('what cannot be sent is refused, and never cut in silence', () => {
   assert.throws(() => messages.checkUpgrade({ id: 'u', executable: 'true' }), /absolute/);
 });
 
+test('features have limits, and are an array', () => {
+  const names = Array(16).fill('x'.repeat(32));
+  assert.deepEqual(messages.checkFeatures(names), names);
+  assert.equal(messages.checkFeatures([]), undefined);
+  assert.throws(() => messages.checkFeatures([...names, 'x']), /features are 17: 16 can be sent/);
+  assert.throws(() => messages.checkFeatures(['x'.repeat(33)]), /a feature has 33 bytes/);
+  assert.throws(() => messages.checkFeatures([1]), /a feature is not a text/);
+  assert.throws(() => messages.checkFeatures('readiness'), /features are not an array/);
+});
+
 test('texts for people are cut between two characters', () => {
   assert.equal(messages.fit('aüü', 4), 'aü');
   assert.equal(messages.fit('a\0\ud800', 10), 'a?\ufffd');

@@ -3,16 +3,16 @@ import test from 'node:test';
 
 import { Session } from '../lib/session.js';
 
-function held(role = 'first') {
+function held(role = 'first', features = []) {
   const session = new Session(false);
   session.say('hello');
-  session.hear({ type: 'welcome', generation: 1, role });
+  session.hear({ type: 'welcome', generation: 1, role, features });
   session.say('ready');
   return session;
 }
 
-function active(role = 'first') {
-  const session = held(role);
+function active(role = 'first', features = []) {
+  const session = held(role, features);
   session.hear({ type: 'activate', clean: true });
   return session;
 }
@@ -104,13 +104,42 @@ test('only a candidate is on trial', () => {
 test('a fallback at boot is on trial', () => {
   const session = new Session(false);
   session.say('hello');
-  session.hear({ type: 'welcome', generation: 2, role: 'fallback', failure: { id: 'boot' } });
+  const failure = { id: 'boot' };
+  session.hear({ type: 'welcome', generation: 2, role: 'fallback', features: [], failure });
   session.say('ready');
   session.hear({ type: 'activate', clean: false, trial: 1000, commit: 'healthy' });
   refused(session, 'upgrade', 'u', /on trial/);
   assert.deepEqual(session.say('healthy'), send);
   const committed = { type: 'committed', id: 'boot', generation: 2 };
   assert.deepEqual(session.hear(committed), [{ deliver: committed }]);
+});
+
+test('with readiness, healthy is said in every role, and extend until then', () => {
+  for (const role of ['first', 'candidate', 'fallback']) {
+    const session = held(role, ['other', 'readiness']);
+    for (const word of ['healthy', 'extend']) refused(session, word, '', /has said ready/);
+    session.hear({ type: 'activate', clean: false });
+    assert.deepEqual(session.say('extend'), send);
+    assert.deepEqual(session.say('healthy'), send);
+    refused(session, 'extend', '', /this agent is active/);
+    session.hear({ type: 'committed', id: 'v', generation: 2 });
+    assert.deepEqual(session.say('healthy'), send);
+    session.hear({ type: 'stop', reason: 'shutdown' });
+    assert.deepEqual(session.say('extend'), send);
+  }
+});
+
+test('a feature that the upgrader does not have allows nothing', () => {
+  for (const features of [[], ['other']]) {
+    refused(active('first', features), 'healthy', '', /not on trial/);
+    refused(active('first', features), 'extend', '', /this agent is active/);
+  }
+});
+
+test('an agent that has said unfit is not healthy, whatever its features are', () => {
+  const session = active('candidate', ['readiness']);
+  session.say('unfit');
+  refused(session, 'healthy', '', /this agent has said unfit/);
 });
 
 test('what may not be said changes nothing', () => {

@@ -15,7 +15,9 @@ function told(event: AgentEvent): string {
 }
 
 export async function main(): Promise<void> {
-  const agent = Agent.open('1.0');
+  const agent = Agent.open('1.0', { features: ['readiness'] });
+  // @ts-expect-error: features are an array
+  Agent.open('1.0', { features: 'readiness' });
   agent.addCheck('configuration', () => null);
   agent.addCheck('later', async () => 'what is wrong');
   await agent.ready();

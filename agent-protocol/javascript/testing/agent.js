@@ -4,7 +4,8 @@ import { Session } from '../lib/session.js';
 import { Upgrading, upgrading } from '../lib/upgrading.js';
 
 // Returns an agent with a session that is active; with the role `candidate` it is also on trial.
-export function agentOf(role = 'first') {
+// The agent and the upgrader have these features.
+export function agentOf(role = 'first', features = []) {
   const session = new Session(false);
   const agent = {
     [upgrading]: new Upgrading(session, '1.0.0'),
@@ -16,7 +17,7 @@ export function agentOf(role = 'first') {
     },
   };
   session.say('hello');
-  agent.hear({ type: 'welcome', generation: 1, role });
+  agent.hear({ type: 'welcome', generation: 1, role, features });
   session.say('ready');
   agent.hear({ type: 'activate', clean: true });
   return agent;
