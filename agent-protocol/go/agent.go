@@ -61,13 +61,16 @@ type check struct {
 }
 
 // Open starts the conversation, and must be the first thing that a program does. version is the
-// version of the program: at most 128 bytes, or empty.
+// version of the program: at most 128 bytes, or empty. features names the features that the program
+// has: at most 16 names of at most 32 bytes. If the program and the upgrader have the feature
+// "readiness", init is told that the service is ready when the program calls Healthy, in every
+// role, and not at Activate.
 //
 // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
 // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held agent
 // exit at once with status 143, and an active agent get Stop. Without an upgrader, nothing is sent,
 // and descriptors and environment are left alone.
-func Open(version string) (*Agent, error) {
+func Open(version string, features ...string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
 	if opened {
@@ -77,6 +80,9 @@ func Open(version string) (*Agent, error) {
 	hello.name("protocol")
 	hello.line = strconv.AppendInt(hello.line, protocolVersion, 10)
 	hello.optionalText("version", version, versionBytesMax)
+	if len(features) > 0 {
+		hello.texts("features", "a feature", features, featuresMax, featureBytesMax)
+	}
 	line, err := hello.end()
 	if err != nil {
 		return nil, fmt.Errorf("cannot say hello: %w", err)
@@ -252,21 +258,7 @@ func (upgrade *Upgrade) written() *writer {
 		w.err = errors.New("executable is not an absolute path")
 	}
 	if upgrade.Args != nil {
-		if w.err == nil && len(upgrade.Args) > argsMax {
-			w.err = fmt.Errorf("args are %d: %d can be sent", len(upgrade.Args), argsMax)
-		}
-		w.name("args")
-		w.line = append(w.line, '[')
-		for i, arg := range upgrade.Args {
-			if i > 0 {
-				w.line = append(w.line, ',')
-			}
-			if w.err == nil {
-				w.err = checkText("an argument", arg, lineBytesMax)
-			}
-			w.line = appendQuoted(w.line, arg)
-		}
-		w.line = append(w.line, ']')
+		w.texts("args", "an argument", upgrade.Args, argsMax, lineBytesMax)
 	}
 	w.optionalText("mode", upgrade.Mode, lineBytesMax)
 	w.optionalText("gate", upgrade.Gate, lineBytesMax)
@@ -326,8 +318,9 @@ func (a *Agent) stopped(w *writer) error {
 	return a.sayAtLast("stopped", w)
 }
 
-// Healthy tells the upgrader that this agent, which is on trial, works. The upgrade is then
-// committed at once. For any other agent, Healthy returns an error.
+// Healthy tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
+// committed at once. With the feature "readiness", every active agent must call Healthy, and init
+// is then told that the service is ready. For any other agent, Healthy returns an error.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active
@@ -336,7 +329,8 @@ func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
 // Extend asks the upgrader for more time: the current deadline of this agent is moved, so that it
 // is at least this time (1 ms to 24 h) after this call. Extend may be called before Ready, and
-// between Stop and Stopped.
+// between Stop and Stopped. With the feature "readiness", Extend may also be called between
+// Activate and Healthy.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)

@@ -17,7 +17,8 @@ type Failure struct {
 	Signal     *int64
 }
 
-// Welcome is the upgrader's answer to `hello`. Role is "first", "candidate" or "fallback".
+// Welcome is the upgrader's answer to `hello`. Role is "first", "candidate" or "fallback". Features
+// are the agent's features that the upgrader has, too.
 type Welcome struct {
 	Protocol        int64
 	Features        []string

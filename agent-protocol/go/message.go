@@ -16,6 +16,8 @@ import (
 const (
 	lineBytesMax         = 65536
 	versionBytesMax      = 128
+	featuresMax          = 16
+	featureBytesMax      = 32
 	reasonBytesMax       = 1024
 	statusBytesMax       = 256
 	stateBytesMax        = 32768
@@ -74,6 +76,25 @@ func (w *writer) optionalText(name string, value string, bytesMax int) {
 	if value != "" {
 		w.text(name, value, bytesMax)
 	}
+}
+
+// texts writes a list of at most `most` texts. `one` names one of them in an error.
+func (w *writer) texts(name, one string, values []string, most, bytesMax int) {
+	if w.err == nil && len(values) > most {
+		w.err = fmt.Errorf("%s are %d: %d can be sent", name, len(values), most)
+	}
+	w.name(name)
+	w.line = append(w.line, '[')
+	for i, value := range values {
+		if i > 0 {
+			w.line = append(w.line, ',')
+		}
+		if w.err == nil {
+			w.err = checkText(one, value, bytesMax)
+		}
+		w.line = appendQuoted(w.line, value)
+	}
+	w.line = append(w.line, ']')
 }
 
 func (w *writer) id(value string) {

@@ -26,6 +26,11 @@ func TestWhatCannotBeSentIsRefusedAndNeverCutInSilence(t *testing.T) {
 	refused(func(w *writer) { w.text("state", "a\x00b", stateBytesMax) }, "U+0000")
 	refused(func(w *writer) { w.text("state", "\xff", stateBytesMax) }, "no UTF-8")
 	refused(func(w *writer) { w.text("state", strings.Repeat("x", 32769), stateBytesMax) }, "32769")
+	features := func(names ...string) func(*writer) {
+		return func(w *writer) { w.texts("features", "a feature", names, featuresMax, featureBytesMax) }
+	}
+	refused(features(make([]string, 17)...), "features are 17: 16 can be sent")
+	refused(features("x", strings.Repeat("x", 33)), "a feature has 33 bytes")
 	refused(func(w *writer) { w.id("") }, "empty")
 	refused(func(w *writer) { w.id("ü") }, "printable ASCII")
 	refused(func(w *writer) { w.text("a", strings.Repeat("x", 65536), lineBytesMax) }, "message has")
@@ -34,9 +39,10 @@ func TestWhatCannotBeSentIsRefusedAndNeverCutInSilence(t *testing.T) {
 }
 
 func TestAnUpgradeMayAskForAFallbackThatStandsBy(t *testing.T) {
-	upgrade := Upgrade{ID: "u", Executable: "/agent", Fallback: "warm"}
+	upgrade := Upgrade{ID: "u", Executable: "/agent", Args: []string{"a", "b"}, Fallback: "warm"}
 	line, err := upgrade.written().end()
-	wanted := `{"type":"upgrade","id":"u","executable":"/agent","fallback":"warm"}` + "\n"
+	wanted := `{"type":"upgrade","id":"u","executable":"/agent","args":["a","b"],` +
+		`"fallback":"warm"}` + "\n"
 	if err != nil || string(line) != wanted {
 		t.Errorf("got %q, %v", line, err)
 	}

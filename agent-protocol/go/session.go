@@ -9,9 +9,11 @@ import "fmt"
 // An agent is silent until it has said `hello`. Then it is held, which means that it must not work
 // yet: it is starting until it says `ready`, and then ready. The message `activate` makes it
 // active. A stop makes it stopping, whether the cause is a `stop` from the upgrader, a SIGTERM or
-// the end of input. If the stop was for an upgrade, a `cancel` makes the agent active again. When
-// the agent has said `stopped`, it is stopped. A held agent that has said `unfit` or must exit
-// immediately is ended.
+// the end of input. If the stop was for an upgrade, a `cancel` makes the agent active again. An
+// active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have the
+// feature `readiness`, an active agent may also say `healthy` without a trial, and may say `extend`
+// before its `healthy`. When the agent has said `stopped`, it is stopped. A held agent that has
+// said `unfit` or must exit immediately is ended.
 //
 // A message from the upgrader that does not fit the agent's state changes nothing, and the program
 // does not get it. Usually the upgrader sent it before it had read a message by which the agent
@@ -82,6 +84,8 @@ type (
 		ordered   string // the reason, if the upgrader has requested the stop
 		signalled bool   // SIGTERM has requested a stop
 		gone      bool   // the input has ended
+		readiness bool   // both sides have the feature `readiness`
+		works     bool   // the program has said `healthy`
 	}
 )
 
@@ -161,11 +165,17 @@ func (s *sessionState) whyNot(word, id string) string {
 		}
 		return s.fits(s.life == stopping)
 	case "healthy":
+		if s.life == active && s.trial == noTrial && s.readiness {
+			return ""
+		}
 		if s.life == active {
 			return [...]string{"this agent is not on trial", "", "this agent has said unfit"}[s.trial]
 		}
 		return s.standing()
 	case "extend":
+		if s.life == active {
+			return s.fits(!s.gone && s.readiness && !s.works)
+		}
 		return s.fits(!s.gone && (s.life == starting || s.life == stopping))
 	case "heartbeat":
 		return s.fits(!s.gone && (s.life == active || s.life == stopping))
@@ -255,6 +265,8 @@ func (s *sessionState) said(word, id string) []action {
 		if !s.stopOrdered() {
 			return nil
 		}
+	case "healthy":
+		s.works = true
 	case "extend":
 		// If the upgrader has not requested this stop, there is no deadline that an `extend` could
 		// move, so the `extend` is not sent.
@@ -279,6 +291,9 @@ func (s *sessionState) hear(event Event) []action {
 		}
 		s.welcomed, s.role = true, e.Role
 		s.atBoot = e.Failure != nil && e.Failure.ID == "boot"
+		for _, feature := range e.Features {
+			s.readiness = s.readiness || feature == "readiness"
+		}
 	case Activate:
 		if s.life != ready {
 			return nil

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-func heldSession(role string) *sessionState {
+func heldSession(role string, features ...string) *sessionState {
 	s := &sessionState{}
 	mustSay(s, "hello", "")
-	s.hear(Welcome{Generation: 1, Role: role})
+	s.hear(Welcome{Generation: 1, Role: role, Features: features})
 	mustSay(s, "ready", "")
 	return s
 }
 
-func activeSession(role string) *sessionState {
-	s := heldSession(role)
+func activeSession(role string, features ...string) *sessionState {
+	s := heldSession(role, features...)
 	s.hear(Activate{Clean: true})
 	return s
 }
@@ -119,6 +119,35 @@ func TestAFallbackAtBootIsOnTrial(t *testing.T) {
 	expect(t, mustSay(s, "healthy", ""), []action{sendThis{}})
 	committed := Committed{ID: "boot", Generation: 2}
 	expect(t, s.hear(committed), []action{deliver{committed}})
+}
+
+func TestWithReadinessHealthyIsSaidInEveryRoleAndExtendUntilThen(t *testing.T) {
+	for _, role := range []string{"first", "candidate", "fallback"} {
+		s := heldSession(role, "other", "readiness")
+		expectRefused(t, s, "healthy", "", "has said ready")
+		expectRefused(t, s, "extend", "", "has said ready")
+		s.hear(Activate{})
+		expect(t, mustSay(s, "extend", ""), []action{sendThis{}})
+		expect(t, mustSay(s, "healthy", ""), []action{sendThis{}})
+		expectRefused(t, s, "extend", "", "this agent is active")
+		s.hear(Committed{ID: "v", Generation: 2})
+		expect(t, mustSay(s, "healthy", ""), []action{sendThis{}})
+		s.hear(Stop{Reason: "shutdown"})
+		expect(t, mustSay(s, "extend", ""), []action{sendThis{}})
+	}
+}
+
+func TestAFeatureThatTheUpgraderDoesNotHaveAllowsNothing(t *testing.T) {
+	for _, s := range []*sessionState{activeSession("first"), activeSession("first", "other")} {
+		expectRefused(t, s, "healthy", "", "not on trial")
+		expectRefused(t, s, "extend", "", "this agent is active")
+	}
+}
+
+func TestAnAgentThatHasSaidUnfitIsNotHealthyWhateverItsFeatures(t *testing.T) {
+	s := activeSession("candidate", "readiness")
+	mustSay(s, "unfit", "")
+	expectRefused(t, s, "healthy", "", "this agent has said unfit")
 }
 
 func TestWhatMayNotBeSaidChangesNothing(t *testing.T) {
