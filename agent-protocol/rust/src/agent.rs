@@ -84,19 +84,27 @@ impl Agent {
     /// is ENOTCONN if the process had a conversation with an upgrader and has then executed its
     /// program again.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
+        Agent::open_with(version, &[])
+    }
+
+    /// Starts the conversation as open() does, for an agent with features: at most 16 names of at
+    /// most 32 bytes. If the agent and the upgrader have the feature "readiness", init is told that
+    /// the service is ready when the agent calls healthy(), in every role, and not at `Activate`.
+    pub fn open_with(version: Option<&str>, features: &[&str]) -> io::Result<Agent> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if let Some(version) = version {
             message::check_text("version", version, message::VERSION_BYTES_MAX).map_err(invalid)?;
         }
+        message::check_features(features).map_err(invalid)?;
         if OPENED.swap(true, Ordering::Relaxed) {
             return Err(io::Error::from_raw_os_error(libc::EBUSY));
         }
-        let opened = Agent::open_first(version);
+        let opened = Agent::open_first(version, features);
         OPENED.store(opened.is_ok(), Ordering::Relaxed);
         opened
     }
 
-    fn open_first(version: Option<&str>) -> io::Result<Agent> {
+    fn open_first(version: Option<&str>, features: &[&str]) -> io::Result<Agent> {
         let alone = std::env::var_os("AGENT_PROTOCOL").is_none();
         if alone && mark::is_left() {
             return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
@@ -132,8 +140,9 @@ impl Agent {
         }
         let hello = Writer::new("hello")
             .integer("protocol", Some(message::PROTOCOL))
-            .text("version", version);
-        // `hello` cannot be refused: it is the first message, and the version has been checked.
+            .text("version", version)
+            .texts("features", Some(features).filter(|features| !features.is_empty()));
+        // `hello` cannot be refused: it is the first message, and its texts have been checked.
         let _ = agent.say(Word::Hello, hello, false);
         Ok(agent)
     }
@@ -272,15 +281,17 @@ impl Agent {
         self.say(Word::Stopped, line(), true)
     }
 
-    /// Tells the upgrader that this agent, which is on trial, works. The upgrade is then
-    /// committed at once. For any other agent, returns an error.
+    /// Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
+    /// committed at once. With the feature "readiness", every active agent must call this function,
+    /// and init is then told that the service is ready. For any other agent, returns an error.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
     /// Asks the upgrader for more time: the current deadline of this agent is moved, so that it is
     /// at least this time (1 ms to 24 h) after this call. May be called before ready(), and between
-    /// `Stop` and stopped().
+    /// `Stop` and stopped(). With the feature "readiness", it may also be called between `Activate`
+    /// and healthy().
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;

@@ -43,6 +43,7 @@ pub enum Event {
     /// The upgrader's answer to `hello`.
     Welcome {
         protocol: i64,
+        /// The agent's features that the upgrader has, too.
         features: Vec<String>,
         generation: i64,
         role: Role,

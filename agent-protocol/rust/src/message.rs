@@ -8,6 +8,8 @@ use std::time::Duration;
 
 pub const LINE_BYTES_MAX: usize = 65_536;
 pub const VERSION_BYTES_MAX: usize = 128;
+pub const FEATURES_MAX: usize = 16;
+pub const FEATURE_BYTES_MAX: usize = 32;
 pub const REASON_BYTES_MAX: usize = 1_024;
 pub const STATUS_BYTES_MAX: usize = 256;
 pub const STATE_BYTES_MAX: usize = 32_768;
@@ -40,6 +42,13 @@ pub fn check_id(id: &str) -> Result<(), Unsendable> {
         return Err("id is not printable ASCII of 1 to 64 bytes".to_string());
     }
     Ok(())
+}
+
+pub fn check_features(names: &[&str]) -> Result<(), Unsendable> {
+    if names.len() > FEATURES_MAX {
+        return Err(format!("features are {}: {FEATURES_MAX} can be sent", names.len()));
+    }
+    names.iter().try_for_each(|name| check_text("a feature", name, FEATURE_BYTES_MAX))
 }
 
 pub fn check_state(state: &str) -> Result<(), Unsendable> {
@@ -110,10 +119,10 @@ impl Writer {
         }
     }
 
-    pub fn texts(self, name: &str, values: Option<&[String]>) -> Writer {
+    pub fn texts<T: AsRef<str>>(self, name: &str, values: Option<&[T]>) -> Writer {
         match values {
             Some(values) => {
-                let list: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+                let list: Vec<String> = values.iter().map(|value| quoted(value.as_ref())).collect();
                 self.member(name, &format!("[{}]", list.join(",")))
             }
             None => self,
@@ -353,6 +362,9 @@ mod tests {
         assert!(check_state(&"x".repeat(STATE_BYTES_MAX)).is_ok());
         assert!(check_state(&"x".repeat(STATE_BYTES_MAX + 1)).is_err());
         assert!(check_state(&"\u{1}".repeat(11_000)).is_err());
+        assert!(check_features(&["x"; FEATURES_MAX]).is_ok());
+        assert!(check_features(&["x"; FEATURES_MAX + 1]).is_err());
+        assert!(check_features(&["x", &"x".repeat(FEATURE_BYTES_MAX + 1)]).is_err());
         assert!(check_id("").is_err());
         assert!(check_id("ü").is_err());
         assert!(check_time("trial", DAY * 2, Duration::ZERO).is_err());

@@ -6,8 +6,10 @@
 //! work yet: it is `Starting` until it says `ready`, and then `Ready`. The message `activate` makes
 //! it `Active`. A stop makes it `Stopping`, whether the cause is a `stop` from the upgrader, a
 //! SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `Active`
-//! again. When the agent has said `stopped`, it is `Stopped`. A held agent that has said `unfit` or
-//! must exit immediately is `Ended`.
+//! again. An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides
+//! have the feature `readiness`, an active agent may also say `healthy` without a trial, and may
+//! say `extend` before its `healthy`. When the agent has said `stopped`, it is `Stopped`. A held
+//! agent that has said `unfit` or must exit immediately is `Ended`.
 //!
 //! A message from the upgrader that does not fit the agent's state changes nothing, and the program
 //! does not get it. Usually the upgrader sent it before it had read a message by which the agent
@@ -117,6 +119,10 @@ pub struct Session {
     signalled: bool,
     /// The input has ended.
     gone: bool,
+    /// Both sides have the feature `readiness`.
+    readiness: bool,
+    /// The program has said `healthy`.
+    works: bool,
 }
 
 type Why = Result<(), String>;
@@ -139,6 +145,8 @@ impl Session {
             ordered: None,
             signalled: false,
             gone: false,
+            readiness: false,
+            works: false,
         }
     }
 
@@ -230,10 +238,14 @@ impl Session {
             Word::Stopped => self.fits(life == Stopping),
             Word::Healthy if life == Active => match self.trial {
                 Trial::Running => Ok(()),
+                Trial::None if self.readiness => Ok(()),
                 Trial::None => because("this agent is not on trial"),
                 Trial::SaidUnfit => because("this agent has said unfit"),
             },
             Word::Healthy => self.standing(),
+            Word::Extend if life == Active => {
+                self.fits(!self.gone && self.readiness && !self.works)
+            }
             Word::Extend => self.fits(!self.gone && (life == Starting || life == Stopping)),
             Word::Heartbeat => self.fits(!self.gone && (life == Active || life == Stopping)),
             Word::Status => self.fits(!self.gone && life != Silent),
@@ -325,8 +337,9 @@ impl Session {
             }
             // If the upgrader has not requested this stop, there is no deadline that an `extend`
             // could move, so the `extend` is not sent.
-            Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
-            Word::Healthy | Word::Heartbeat | Word::Status => {}
+            Word::Extend => return self.life != Life::Stopping || self.ordered.is_some(),
+            Word::Healthy => self.works = true,
+            Word::Heartbeat | Word::Status => {}
         }
         true
     }
@@ -352,12 +365,13 @@ impl Session {
     fn heard(&mut self, event: &Event) -> bool {
         let stopped = self.life == Life::Stopped;
         match event {
-            Event::Welcome { role, failure, .. } => {
+            Event::Welcome { role, failure, features, .. } => {
                 if self.welcomed || !matches!(self.life, Life::Starting | Life::Ready) {
                     return false;
                 }
                 self.welcomed = true;
                 self.role = *role;
+                self.readiness = features.iter().any(|feature| feature == "readiness");
                 self.at_boot = matches!(failure, Some(failure) if failure.id == "boot");
             }
             Event::Activate { .. } => {
@@ -485,10 +499,10 @@ mod tests {
     use super::*;
     use crate::event::Failure;
 
-    fn welcome(role: Role) -> Event {
+    fn welcome(role: Role, features: &[&str]) -> Event {
         Event::Welcome {
             protocol: 1,
-            features: Vec::new(),
+            features: features.iter().map(|feature| feature.to_string()).collect(),
             generation: 1,
             role,
             previous_version: None,
@@ -497,18 +511,26 @@ mod tests {
         }
     }
 
-    fn held(role: Role) -> Session {
+    fn held_with(role: Role, features: &[&str]) -> Session {
         let mut session = Session::new(false);
         session.say(&Word::Hello);
-        session.hear(welcome(role));
+        session.hear(welcome(role, features));
         session.say(&Word::Ready);
         session
     }
 
-    fn active(role: Role) -> Session {
-        let mut session = held(role);
+    fn held(role: Role) -> Session {
+        held_with(role, &[])
+    }
+
+    fn active_with(role: Role, features: &[&str]) -> Session {
+        let mut session = held_with(role, features);
         session.hear(activate());
         session
+    }
+
+    fn active(role: Role) -> Session {
+        active_with(role, &[])
     }
 
     fn activate() -> Event {
@@ -626,7 +648,7 @@ mod tests {
     fn a_fallback_at_boot_is_on_trial() {
         let mut session = Session::new(false);
         session.say(&Word::Hello);
-        let mut told = welcome(Role::Fallback);
+        let mut told = welcome(Role::Fallback, &[]);
         if let Event::Welcome { failure: told_failure, .. } = &mut told {
             *told_failure = Some(failure("boot"));
         }
@@ -637,6 +659,38 @@ mod tests {
         assert_eq!(session.say(&Word::Healthy), [Action::Send]);
         let committed = Event::Committed { id: id("boot"), generation: 2 };
         assert_eq!(session.hear(committed.clone()), [Action::Deliver(committed)]);
+    }
+
+    #[test]
+    fn with_readiness_healthy_is_said_in_every_role_and_extend_until_then() {
+        for role in [Role::First, Role::Candidate, Role::Fallback] {
+            let mut session = held_with(role, &["other", "readiness"]);
+            refused(&session, Word::Healthy, "has said ready");
+            refused(&session, Word::Extend, "has said ready");
+            session.hear(activate());
+            assert_eq!(session.say(&Word::Extend), [Action::Send]);
+            assert_eq!(session.say(&Word::Healthy), [Action::Send]);
+            refused(&session, Word::Extend, "this agent is active");
+            session.hear(Event::Committed { id: id("v"), generation: 2 });
+            assert_eq!(session.say(&Word::Healthy), [Action::Send]);
+            session.hear(Event::stop(StopReason::Shutdown));
+            assert_eq!(session.say(&Word::Extend), [Action::Send]);
+        }
+    }
+
+    #[test]
+    fn a_feature_that_the_upgrader_does_not_have_allows_nothing() {
+        for session in [active(Role::First), active_with(Role::First, &["other"])] {
+            refused(&session, Word::Healthy, "not on trial");
+            refused(&session, Word::Extend, "this agent is active");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_has_said_unfit_is_not_healthy_whatever_its_features_are() {
+        let mut session = active_with(Role::Candidate, &["readiness"]);
+        session.say(&Word::Unfit);
+        refused(&session, Word::Healthy, "this agent has said unfit");
     }
 
     #[test]
@@ -663,7 +717,7 @@ mod tests {
         assert_eq!(session.hear(Event::Committed { id: id("u"), generation: 1 }), []);
         session.hear(activate());
         assert_eq!(session.hear(activate()), []);
-        assert_eq!(session.hear(welcome(Role::First)), []);
+        assert_eq!(session.hear(welcome(Role::First, &[])), []);
     }
 
     #[test]
