@@ -27,12 +27,12 @@ void mark(int fd) {
 
 }  // namespace
 
-int open_standard_descriptors() {
+int open_standard_descriptors(bool output_fails) {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
     // open() returns the lowest free number. All numbers below `fd` are in use, so the result is
     // `fd`.
-    const int opened = ::open("/dev/null", O_RDWR);
+    const int opened = ::open("/dev/null", output_fails && fd == 1 ? O_RDONLY : O_RDWR);
     if (opened < 0) return errno;
   }
   return 0;

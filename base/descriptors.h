@@ -22,9 +22,11 @@ namespace upgrader {
 // that init has passed begin at this number, and the lock's descriptor follows them.
 inline constexpr int first_passed_descriptor = 3;
 
-// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed. Returns 0 or an errno
-// value.
-[[nodiscard]] int open_standard_descriptors();
+// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed. Otherwise a file that is
+// opened later could get such a number, and receive the text that is printed. With `output_fails`,
+// opens /dev/null as descriptor 1 only for reading, so that printing fails as it would on a closed
+// descriptor. Returns 0 or an errno value.
+[[nodiscard]] int open_standard_descriptors(bool output_fails = false);
 
 // Marks every open descriptor with a number of at least `first` as close-on-exec. Uses
 // close_range(). If the kernel refuses that, uses the list in /proc. If there is no /proc, tries

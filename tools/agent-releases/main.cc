@@ -1,9 +1,12 @@
 // The program agent-releases. It performs one command, and its exit status shows the outcome.
 #include <sodium.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
+#include "base/descriptors.h"
 #include "base/shown.h"
 #include "base/version.h"
 #include "tools/agent-releases/shell/commands.h"
@@ -21,6 +24,14 @@ int complain(const Refusal& refusal) {
   return exit_status_of(refusal.trouble);
 }
 
+// Writes the output that is still in the buffer. Returns the exit status.
+int end_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+  const std::string why = std::strerror(errno != 0 ? errno : EIO);
+  return complain({"cannot write standard output: " + why, Trouble::system});
+}
+
 int run(int argc, const char* const* argv) {
   const Result<Options> options = parse_options(argc, argv);
   if (!options) return complain(options.refusal());
@@ -33,12 +44,13 @@ int run(int argc, const char* const* argv) {
   } else if (const Outcome done = perform(options.value()); !done) {
     return complain(done.refusal());
   }
-  return std::fflush(stdout) == 0 ? 0 : complain({"cannot write what is told", Trouble::system});
+  return end_output();
 }
 
 }  // namespace
 }  // namespace agent_releases
 
 int main(int argc, char** argv) {
+  if (upgrader::open_standard_descriptors(true) != 0) return agent_releases::exit_system;
   return agent_releases::run(argc, argv);
 }

@@ -1,6 +1,5 @@
 // The program upgraderctl, with which an operator watches and steers the upgraders of one machine.
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "agent-protocol/cpp/control/control_directory.h"
+#include "base/descriptors.h"
 #include "base/shown.h"
 #include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/options.h"
@@ -240,16 +240,6 @@ int obey(const Options& options, Terminal& terminal) {
   return ask(options, place, terminal);
 }
 
-// Opens /dev/null on each standard descriptor that is closed. Otherwise a file that is opened
-// later, such as the FIFO, could become standard output and receive the printed text. /dev/null is
-// opened only for reading, so that printing fails as it would on a closed descriptor.
-void fill_standard_descriptors() {
-  int fd = ::open("/dev/null", O_RDONLY);
-  while (fd >= 0 && fd <= STDERR_FILENO)
-    fd = ::dup(fd);
-  if (fd > STDERR_FILENO) ::close(fd);
-}
-
 int run(const CommandLine& line, Terminal& terminal) {
   if (const auto* error = std::get_if<UsageError>(&line)) {
     terminal.complain(error->text);
@@ -272,7 +262,7 @@ int run(const CommandLine& line, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   using namespace upgraderctl;
-  fill_standard_descriptors();
+  if (upgrader::open_standard_descriptors(true) != 0) return exit_usage;
   // If nobody reads the output any more, SIGPIPE must not kill this process. A failed write reports
   // the error instead.
   ::signal(SIGPIPE, SIG_IGN);
