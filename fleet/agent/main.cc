@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "fleet/agent/join.h"
 #include "fleet/agent/node_agent.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/version.h"
+#include "fleet/common/log_line.h"
 
 namespace fleet {
 namespace {
@@ -31,14 +33,12 @@ int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = agent_options(argc, argv, agent_version);
   if (const auto* text = std::get_if<AgentText>(&asked)) {
-    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
-    return text->status;
+    return print_text("fleet-agent", text->text, text->status);
   }
   const auto& options = std::get<AgentOptions>(asked);
   if (options.join) return join_cell(*options.join);
   if (options.self_test) {
-    std::printf("%s ok\n", agent_version);
-    return 0;
+    return print_text("fleet-agent", std::string(agent_version) + " ok\n", 0);
   }
   return run(options, std::vector<std::string>(argv + 1, argv + argc));
 }
@@ -47,5 +47,6 @@ int perform(int argc, char** argv) {
 }  // namespace fleet
 
 int main(int argc, char** argv) {
+  if (upgrader::open_standard_descriptors(true) != 0) return 1;
   return fleet::perform(argc, argv);
 }

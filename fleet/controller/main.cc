@@ -1,6 +1,7 @@
 // Implements the main program of fleet-controller: parses the arguments, and runs the controller or
 // prints a text such as the help.
 #include <curl/curl.h>
+#include <signal.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -8,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptors.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/controller/controller.h"
@@ -37,8 +39,7 @@ int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   auto asked = controller_options(argc, argv);
   if (const auto* text = std::get_if<ControllerText>(&asked)) {
-    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
-    return text->status;
+    return print_text("fleet-controller", text->text, text->status);
   }
   auto& options = std::get<ControllerOptions>(asked);
   if (options.name.empty()) {
@@ -66,5 +67,7 @@ int perform(int argc, char** argv) {
 }  // namespace fleet
 
 int main(int argc, char** argv) {
+  if (upgrader::open_standard_descriptors(true) != 0) return 1;
+  ::signal(SIGPIPE, SIG_IGN);  // the reader of the log may end
   return fleet::perform(argc, argv);
 }

@@ -1,22 +1,26 @@
 // Implements the main program of fleetctl: parses the arguments, and performs one command.
 #include <curl/curl.h>
 
-#include <cstdio>
+#include <string>
+#include <variant>
 
+#include "base/descriptors.h"
+#include "fleet/common/log_line.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/options.h"
 
 int main(int argc, char** argv) {
+  if (upgrader::open_standard_descriptors(true) != 0) return fleetctl::exit_failed;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleetctl::options_from(argc, argv);
   if (const auto* text = std::get_if<fleetctl::Text>(&asked)) {
-    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
-    return text->status;
+    return fleet::print_text("fleetctl", text->text, text->status, fleetctl::exit_failed);
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
   // Report an error if the output could not be written. This matters for a new token, which is
   // printed only once.
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  fleetctl::complain("cannot write what is told");
+  const std::string why = fleet::end_of_output();
+  if (why.empty()) return status;
+  fleetctl::complain(why);
   return status == fleetctl::exit_done ? fleetctl::exit_failed : status;
 }

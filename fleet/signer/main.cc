@@ -1,6 +1,7 @@
 // Implements the main program of fleet-signer: parses the arguments, and runs the signer or prints
 // a text such as the help.
 #include <curl/curl.h>
+#include <signal.h>
 #include <uv.h>
 
 #include <CLI/CLI.hpp>
@@ -8,8 +9,10 @@
 #include <string>
 #include <variant>
 
+#include "base/descriptors.h"
 #include "base/version.h"
 #include "fleet/common/identity.h"
+#include "fleet/common/log_line.h"
 #include "fleet/model/keys.h"
 #include "fleet/signer/fleet_signer.h"
 
@@ -67,11 +70,12 @@ std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
 }  // namespace fleet
 
 int main(int argc, char** argv) {
+  if (upgrader::open_standard_descriptors(true) != 0) return 1;
+  ::signal(SIGPIPE, SIG_IGN);  // the reader of the log may end
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleet::signer_options(argc, argv);
   if (const auto* text = std::get_if<fleet::SignerText>(&asked)) {
-    std::fputs(text->text.c_str(), text->status == 0 ? stdout : stderr);
-    return text->status;
+    return fleet::print_text("fleet-signer", text->text, text->status);
   }
   const auto& options = std::get<fleet::SignerOptions>(asked);
   if (const std::string why = fleet::why_cannot_sign(options); !why.empty()) {

@@ -4,7 +4,7 @@
 fleet_tests := $(addprefix $(BUILD)/tests/together/fleet/,store_fake_test) \
   $(patsubst %.cc,$(BUILD)/%,$(filter-out %/store_faults_test.cc, \
     $(wildcard tests/together/fleet/*_test.cc)))
-tool_tests += $(fleet_tests)
+tool_tests += $(fleet_tests) tests/together/fleet/streams
 
 fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
