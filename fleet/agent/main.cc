@@ -2,6 +2,7 @@
 // itself, runs as an agent, or prints a text such as the help.
 #include <agent-protocol/agent.h>
 #include <curl/curl.h>
+#include <signal.h>
 #include <uv.h>
 
 #include <cstdio>
@@ -48,5 +49,6 @@ int perform(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
+  ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of file sizes fails instead
   return fleet::perform(argc, argv);
 }

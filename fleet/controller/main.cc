@@ -68,6 +68,8 @@ int perform(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  ::signal(SIGPIPE, SIG_IGN);  // the reader of the log may end
+  // Writes fail instead if the log's reader has ended, or a file would exceed the limit of sizes.
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   return fleet::perform(argc, argv);
 }

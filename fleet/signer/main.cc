@@ -71,7 +71,9 @@ std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  ::signal(SIGPIPE, SIG_IGN);  // the reader of the log may end
+  // Writes fail instead if the log's reader has ended, or a file would exceed the limit of sizes.
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleet::signer_options(argc, argv);
   if (const auto* text = std::get_if<fleet::SignerText>(&asked)) {

@@ -1,4 +1,5 @@
 // The program agent-releases. It performs one command, and its exit status shows the outcome.
+#include <signal.h>
 #include <sodium.h>
 
 #include <cerrno>
@@ -52,5 +53,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return agent_releases::exit_system;
+  // A write beyond the limit of file sizes fails instead, so that unfinished files are removed.
+  ::signal(SIGXFSZ, SIG_IGN);
   return agent_releases::run(argc, argv);
 }
