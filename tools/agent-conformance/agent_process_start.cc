@@ -26,7 +26,8 @@ class Scratch {
  public:
   Scratch() {
     const char* const parent = std::getenv("TMPDIR");
-    path_ = std::string(parent != nullptr ? parent : "/tmp") + "/agent-conformance.XXXXXX";
+    path_ = std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") +
+            "/agent-conformance.XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) path_.clear();
   }
   ~Scratch() {

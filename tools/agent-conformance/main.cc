@@ -1,4 +1,5 @@
 // The program agent-conformance: performs the chosen checks, and prints the results.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -173,10 +174,24 @@ int run(const std::vector<std::string>& args) {
   return check(std::move(options));
 }
 
+// Opens /dev/null on each standard descriptor that is closed. Otherwise a pipe of an agent could
+// get the number of such a descriptor. /dev/null is opened only for reading, so that printing fails
+// as it would on a closed descriptor.
+void fill_standard_descriptors() {
+  int fd = ::open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO)
+    fd = ::dup(fd);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
 }  // namespace
 
 }  // namespace conformance
 
 int main(int argc, char** argv) {
-  return conformance::run({argv + 1, argv + argc});
+  conformance::fill_standard_descriptors();
+  const int status = conformance::run({argv + 1, argv + argc});
+  if (std::cout.flush()) return status;
+  std::cerr << "agent-conformance: cannot write standard output\n";
+  return conformance::exit_cannot_be_made;
 }
