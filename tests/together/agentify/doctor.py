@@ -5,13 +5,16 @@ doctor_daemons.py tests the doctor with real daemons."""
 
 import shlex
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, free_port, run_command, run_tests, tests_of
+from double import (AGENTIFY, PATIENCE, free_port, run_command, run_tests, tests_of,
+                    wait_until)
 from run import AS_USER, Run
 
 PYTHON = sys.executable
@@ -52,11 +55,14 @@ require("http").createServer((_, answer) => answer.end("x"))
 """
 
 
+def environment_of(stage):
+    return {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "TMPDIR": str(stage.directory), "DIR": str(stage.directory),
+            "XDG_RUNTIME_DIR": str(stage.directory)}
+
+
 def examined(stage, *daemon):
-    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                   "TMPDIR": str(stage.directory), "DIR": str(stage.directory),
-                   "XDG_RUNTIME_DIR": str(stage.directory)}
-    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", *daemon, env=environment,
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", *daemon, env=environment_of(stage),
                        timeout=120)
     assert not list(stage.directory.glob("agentify-doctor.*")), "its directory is left"
     return done
@@ -142,6 +148,45 @@ def test_a_node_server(stage):
     port = free_port()
     _, options = good(stage, shutil.which("node"), str(stage.directory / "server.js"), str(port))
     assert options[0] == f"--ready=tcp:127.0.0.1:{port}", options
+
+
+def accepts_connections(daemon):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", int(daemon[2]))) == 0
+
+
+def test_an_interrupted_doctor_ends_the_daemon(stage):
+    """a doctor that is interrupted, or whose output nobody reads, first ends the daemon"""
+    write_server(stage)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        # SIGTERM does not end the daemon, so that the doctor is still at work when its signal comes.
+        daemon = server(stage, *(["ignores"] if number != signal.SIGPIPE else []))
+        doctor = subprocess.Popen([*AS_USER, str(AGENTIFY), "doctor", "--", *daemon],
+                                  env=environment_of(stage), text=True, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(lambda one=daemon: accepts_connections(one), "the daemon works")
+        if number == signal.SIGPIPE:
+            doctor.stdout.close()
+            said = doctor.stderr.read()
+        else:
+            doctor.send_signal(number)
+            said = doctor.communicate(timeout=PATIENCE)[1]
+        assert doctor.wait(PATIENCE) == 1, (number, said)
+        wanted = "cannot write standard output" if number == signal.SIGPIPE else "interrupted"
+        assert said.startswith("agentify: doctor: " + wanted), (number, said)
+        wait_until(lambda one=daemon: not accepts_connections(one), "the daemon has ended")
+        assert not list(stage.directory.glob("agentify-doctor.*")), number
+
+
+def test_findings_that_cannot_be_written(stage):
+    """the doctor fails if its findings cannot be written"""
+    script = stage.script("loop", "while :; do tail -f /dev/null & wait; done")
+    for words in (["--help"], ["--", script]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([*AS_USER, str(AGENTIFY), "doctor", *words], stdout=full,
+                                  env=environment_of(stage), stderr=subprocess.PIPE, text=True,
+                                  check=False, timeout=PATIENCE)
+        assert done.returncode == 1 and "cannot write standard output" in done.stderr, done
 
 
 def test_a_daemon_that_does_not_run(stage):

@@ -19,6 +19,7 @@
 #include "base/owned_fd.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/doctor/findings.h"
+#include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/doctor/trial_run.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
@@ -61,6 +62,12 @@ void tell(const std::string& line) {
   std::fflush(stdout);
 }
 
+// Returns the exit status of a doctor that has told everything.
+int end_of_telling() {
+  return std::ferror(stdout) == 0 ? doctor_good
+                                  : say("cannot write standard output", doctor_failed);
+}
+
 bool is_interpreter(const std::string& program) {
   const std::string name = std::filesystem::path(program).filename().string();
   if (name.starts_with("python")) return true;
@@ -101,7 +108,7 @@ bool watch(TrialRun& run, Findings& findings) {
   StartWatch start(steady_now());
   for (;;) {
     pause_for(watch_interval);
-    if (!run.lives()) return false;
+    if (!run.lives() || Interruption::has_come()) return false;
     const std::string log = run.log();
     const StartLook look{.main = run.main_process(),
                          .listeners = run.listeners(),
@@ -157,7 +164,7 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   if (run.begin(places, patient.words, passed.get())) return std::nullopt;
   const Duration limit = steady_now() + findings.ready_after + takes_time;
   bool waited = false;
-  while (run.lives() && steady_now() < limit) {
+  while (run.lives() && steady_now() < limit && !Interruption::has_come()) {
     unsigned long waiting = 0;
     for (const Listener& one : all_listeners()) {
       if (one.kind == tcp->kind && one.port == tcp->port && one.address == tcp->address) {
@@ -186,21 +193,32 @@ std::string working_check(const Patient& patient, const KnownDaemon* known) {
   return run_command(check, options, environment, check_time).good ? check : "";
 }
 
+// Runs the daemon, and ends it, except if the doctor is interrupted. Returns why that failed, or
+// nothing.
+std::optional<std::string> examine_first_run(const Patient& patient, const Places& places,
+                                             Findings& findings) {
+  TrialRun run;
+  if (auto wrong = run.begin(places, patient.words)) return wrong;
+  if (watch(run, findings)) {
+    findings.end = run.end();
+  } else if (!Interruption::has_come()) {
+    return words_on_failure(run.log());
+  }
+  return std::nullopt;
+}
+
 int examine(const Patient& patient, const Places& places) {
+  const Interruption interruption;
   tell("This runs " + shell_line(patient.words) + ", on its real data, and ends it.");
   const std::string base = std::filesystem::path(patient.words[0]).filename().string();
   const KnownDaemon* const known = known_daemon(base);
   Findings findings;
   findings.check = working_check(patient, known);
-  {
-    TrialRun run;
-    if (const auto wrong = run.begin(places, patient.words)) return say(*wrong, doctor_failed);
-    if (!watch(run, findings)) {
-      return say(words_on_failure(run.log()), doctor_failed);
-    }
-    findings.end = run.end();
+  if (const auto wrong = examine_first_run(patient, places, findings)) {
+    return say(*wrong, doctor_failed);
   }
-  findings.takes_sockets = takes_sockets(places, patient, findings);
+  if (!Interruption::has_come()) findings.takes_sockets = takes_sockets(places, patient, findings);
+  if (Interruption::has_come()) return say("interrupted; the daemon has been ended", doctor_failed);
   for (const std::string& line : sentences_on(findings, known))
     tell(line);
   std::vector<std::string> words = {"agentify", "run"};
@@ -209,7 +227,7 @@ int examine(const Patient& patient, const Places& places) {
   words.emplace_back("--");
   words.insert(words.end(), patient.words.begin(), patient.words.end());
   tell("\n" + shell_line(words));
-  return doctor_good;
+  return end_of_telling();
 }
 
 std::string doctor_help() {
@@ -244,7 +262,7 @@ int perform_doctor(const std::vector<std::string>& words) {
     const std::string& word = words[at];
     if (word == "--help" || word == "-h") {
       tell(doctor_help());
-      return doctor_good;
+      return end_of_telling();
     }
     const upgrader::Argument argument = upgrader::take_apart(word);
     if (argument.name != "--name") return say(word + ": no such option", doctor_usage);

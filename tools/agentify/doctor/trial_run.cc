@@ -20,6 +20,7 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/family.h"
 
 namespace agentify {
@@ -165,7 +166,8 @@ std::optional<std::string> TrialRun::begin(const Places& places,
     return "cannot execute " + places.upgrader + ": " + in_words(upgrader::SystemError{errno});
   }
   const char* const temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary == nullptr ? "/tmp" : temporary) + "/agentify-doctor.XXXXXX";
+  directory_ = std::string(temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary) +
+               "/agentify-doctor.XXXXXX";
   if (::mkdtemp(directory_.data()) == nullptr) {
     return std::exchange(directory_, "") + ": " + in_words(upgrader::SystemError{errno});
   }
@@ -251,15 +253,16 @@ SignalledEnd TrialRun::end() {
   for (const SignalStep& step : signal_steps) {
     const Duration begun = steady_now();
     if (main > 0) ::kill(main, step.signal);
-    while (is_alive(list_processes(), main) && steady_now() < begun + step.time)
+    while (is_alive(list_processes(), main) && steady_now() < begun + step.time &&
+           !Interruption::has_come())
       pause_for(Duration{1});
     made.signal = step.signal;
     made.time = steady_now() - begun;
-    if (!is_alive(list_processes(), main)) break;
+    if (!is_alive(list_processes(), main) || Interruption::has_come()) break;
     made.ignored.push_back(step.signal);
   }
   const Duration limit = steady_now() + upgrader_end_max;
-  while (lives() && steady_now() < limit)
+  while (lives() && steady_now() < limit && !Interruption::has_come())
     pause_for(look_interval);
   made.left = left_in(log());
   return made;
