@@ -223,9 +223,11 @@ void Component::perform(const PassGate& pass) {
   feed(StopOrdered{});
 }
 
-void Component::perform(const Reboot& /*reboot*/) {
+void Component::perform(const Reboot& reboot) {
   desk_.log(settings_.name + ": a reboot is ordered");
-  desk_.reboot();
+  desk_.reboot([this, id = reboot.command](const std::string& error) {
+    take(RebootEnded{id, error});
+  });
 }
 
 }  // namespace fleet

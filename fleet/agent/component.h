@@ -40,9 +40,11 @@ struct NodeDesk {
   // The node's record `active` names the one process of fleet-agent on the node that may act. If it
   // names this process, this is the revision of that record. Otherwise this is 0.
   Revision active = 0;
-  std::function<void()> reboot = {};  // reboots the machine
-  std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
-  bool is_doubtful = false;           // while true, nothing is begun
+  // Reboots the machine. Later calls `ended` with an empty string if the program that reboots the
+  // machine has succeeded, or else with the reason for the failure.
+  std::function<void(std::function<void(const std::string& error)> ended)> reboot = {};
+  std::string reboot_asked = {};  // if this file exists, a program asks for a reboot
+  bool is_doubtful = false;       // while true, nothing is begun
   // How much the node reports about a failed upgrade: for example only the reason, or the reason
   // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;

@@ -76,7 +76,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             .timers = timers_,
             .mirror = mirror_,
             .records = records_,
-            .reboot = [this] { reboot(); },
+            .reboot = [this](RebootEnding ended) { reboot(std::move(ended)); },
             .reboot_asked = options_.reboot_asked,
             .troubled = [this] { keep_instance(); }},
       own_(loop, desk_, own_settings(), own_hands()),
@@ -139,15 +139,26 @@ void NodeAgent::keep_health() {
   health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
-// Runs the reboot command. After the reboot, the next process of fleet-agent answers the order to
-// reboot.
-void NodeAgent::reboot() {
+// Runs the reboot command, unless it runs already. If it fails, the order to reboot is answered
+// with the reason. Otherwise the next process of fleet-agent answers the order, after the reboot.
+void NodeAgent::reboot(RebootEnding ended) {
+  reboots_.push_back(std::move(ended));
+  if (reboot_ != nullptr) return;
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
-      [this](const HookRun::Result& result) {
-        desk_.log("the command to reboot: exit status " + std::to_string(result.status) +
-                  (result.output.empty() ? "" : ": " + result.output));
-      });
+      [this](const HookRun::Result& result) { reboot_ended(result); });
+}
+
+// Handles the end of the reboot command. If this process must stop, the machine may be about to
+// reboot, and the system may have killed the command for that reason. So the next process decides.
+void NodeAgent::reboot_ended(const HookRun::Result& result) {
+  const std::unique_ptr<HookRun> run = std::move(reboot_);
+  const std::string text = "the command to reboot: exit status " + std::to_string(result.status) +
+                           (result.output.empty() ? "" : ": " + result.output);
+  desk_.log(text);
+  for (const RebootEnding& ended : std::exchange(reboots_, {})) {
+    if (!stopping_) ended(result.status == 0 ? "" : text);
+  }
 }
 
 // ---- records of the store

@@ -12,6 +12,7 @@
 
 #include <agent-protocol/agent.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,7 +92,9 @@ class NodeAgent {
     return role_ == Agent::Role::candidate && committed_.empty();
   }
   void make_neighbours();
-  void reboot();
+  using RebootEnding = std::function<void(const std::string& error)>;
+  void reboot(RebootEnding ended);
+  void reboot_ended(const HookRun::Result& result);
 
   [[nodiscard]] std::string key(KeyKind kind) const { return key_of(kind, {options_.node}); }
 
@@ -128,7 +131,8 @@ class NodeAgent {
   std::unique_ptr<Timer> health_timer_;  // null while no rollout compares this node
   PlanDesk plans_;
   Renewal renewal_;
-  std::unique_ptr<HookRun> reboot_;  // the running command to reboot the machine, or null
+  std::unique_ptr<HookRun> reboot_;    // the running command to reboot the machine, or null
+  std::vector<RebootEnding> reboots_;  // the components that wait for the end of this command
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // why the upgrade to another version failed

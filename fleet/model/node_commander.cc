@@ -171,7 +171,7 @@ void NodeCommander::act() {
       run_->reason = command.reason;
       return tell_upgrader();
     case CommandAction::reboot:
-      actions_.emplace_back(Reboot{});
+      actions_.emplace_back(Reboot{command.id});
       return;
     case CommandAction::stop:
       actions_.emplace_back(PassGate{command.reason, command.deadline_ms});
@@ -235,6 +235,10 @@ void NodeCommander::take(const PrepareEnded& event) {
   answer(event.command, event.error.empty() ? std::string(result_done) : event.error,
          event.evidence);
   consider();
+}
+
+void NodeCommander::take(const RebootEnded& event) {
+  if (!event.error.empty()) answer(event.command, event.error);
 }
 
 void NodeCommander::take(const UpgradeActivated& event) {

@@ -110,6 +110,13 @@ struct PrepareEnded {
 struct UpgradeActivated {
   std::string command = {};
 };
+// The event that the program that reboots the machine has ended. If it could not be started or has
+// failed, `error` says why. If it has succeeded, `error` is empty: the machine will reboot soon,
+// and the next process of fleet-agent answers the command.
+struct RebootEnded {
+  std::string command = {};
+  std::string error = {};
+};
 // The event that an order to commit or to go back has not reached the upgrader, or was refused by
 // the upgrader.
 struct NotTold {
@@ -130,9 +137,10 @@ struct RunsNow {
 };
 struct NodeTimePassed {};
 
-using NodeEvent = std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone,
-                               EpochDiffers, Saved, AskEnded, ReportEnded, PrepareEnded,
-                               UpgradeActivated, NotTold, UpgradeEnded, RunsNow, NodeTimePassed>;
+using NodeEvent =
+    std::variant<Restarted, ActiveIs, CommandSeen, CommandGone, StopIsGone, EpochDiffers, Saved,
+                 AskEnded, ReportEnded, PrepareEnded, RebootEnded, UpgradeActivated, NotTold,
+                 UpgradeEnded, RunsNow, NodeTimePassed>;
 
 // ---- actions
 
@@ -185,6 +193,8 @@ struct PassGate {
   bool operator==(const PassGate&) const = default;
 };
 struct Reboot {
+  std::string command = {};
+
   bool operator==(const Reboot&) const = default;
 };
 
@@ -247,6 +257,7 @@ class NodeCommander {
   void take(const AskEnded& event);
   void take(const ReportEnded& event);
   void take(const PrepareEnded& event);
+  void take(const RebootEnded& event);
   void take(const UpgradeActivated& event);
   void take(const NotTold& event);
   void take(const UpgradeEnded& event);
@@ -269,6 +280,10 @@ class NodeCommander {
   void report();
   [[nodiscard]] Transaction question() const;
   [[nodiscard]] Transaction report_of(const std::string& answered) const;
+  // Returns whether the machine has rebooted since the last command, which was to reboot it.
+  [[nodiscard]] bool has_rebooted() const {
+    return ledger_.begun.action == CommandAction::reboot && identity_.boot_id != ledger_.boot_id;
+  }
   [[nodiscard]] bool may_act() const { return active_ != 0 && !epoch_differs_; }
 
   NodeIdentity identity_;

@@ -60,6 +60,8 @@ bool NodeLedger::ran_before(std::string_view version, std::string_view running) 
 // ---- after a restart
 
 void NodeCommander::take(const Restarted& event) {
+  // The machine may have rebooted even if the program that reboots it has reported a failure.
+  if (has_rebooted()) ledger_.reboot_wanted = false;
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
   // If the last command has no answer, the earlier process of fleet-agent may have executed the
@@ -111,11 +113,8 @@ void NodeCommander::resolve_begun(const Restarted& event) {
     case CommandAction::rollback:
       if (!ended) return answer(begun.id, result_interrupted);
       return answer(begun.id, committed ? result_committed : result_done);
-    case CommandAction::reboot: {
-      const bool booted = identity_.boot_id != ledger_.boot_id;
-      if (booted) ledger_.reboot_wanted = false;
-      return answer(begun.id, booted ? std::string(result_done) : "did not reboot");
-    }
+    case CommandAction::reboot:
+      return answer(begun.id, has_rebooted() ? std::string(result_done) : "did not reboot");
     case CommandAction::prepare:
     case CommandAction::stop:
     case CommandAction::status:

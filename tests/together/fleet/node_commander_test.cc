@@ -425,6 +425,33 @@ TEST_CASE("a reboot that an upgrade has asked for is done once, and answered aft
   CHECK(without.deeds.empty());
 }
 
+TEST_CASE("a reboot whose command fails is answered with the reason, and may be ordered again") {
+  Bench bench({.reboot_wanted = true});
+  bench.order(CommandAction::reboot, "t.reboot.1");
+  bench.tell(RebootEnded{"t.reboot.1", "exit status 1: no such machine"});
+  CHECK(bench.result() == "exit status 1: no such machine");
+  CHECK(bench.agent.ledger().answer_to("t.reboot.1") != nullptr);
+
+  bench.order(CommandAction::reboot, "t.reboot.2");
+  CHECK(bench.deeds == std::vector<std::string>{"reboot", "reboot"});
+  bench.tell(RebootEnded{"t.reboot.2", ""});
+  CHECK(bench.agent.ledger().answer_to("t.reboot.2") == nullptr);
+
+  const Bench after(bench.agent.ledger(), {}, "b2");
+  CHECK(after.agent.ledger().answer_to("t.reboot.2")->result == "done");
+}
+
+TEST_CASE("after a reboot whose command has failed, no more reboot is wanted") {
+  Bench bench({.reboot_wanted = true});
+  bench.order(CommandAction::reboot, "t.reboot.1");
+  bench.tell(RebootEnded{"t.reboot.1", "exit status 143"});
+
+  const Bench same_boot(bench.agent.ledger(), {}, "b1");
+  CHECK(same_boot.agent.ledger().reboot_wanted);
+  const Bench after(bench.agent.ledger(), {}, "b2");
+  CHECK_FALSE(after.agent.ledger().reboot_wanted);
+}
+
 // Rows: A-25
 TEST_CASE("after a restart the upgrader's status decides the outcome of a command") {
   NodeLedger ledger{.begun = {.id = "t.apply.1", .action = CommandAction::apply, .trace = "t"}};

@@ -142,7 +142,7 @@ struct Agent {
                 .timers = time,
                 .mirror = mirror,
                 .records = records,
-                .reboot = [] {}};
+                .reboot = [](const auto&) {}};
 
   Agent() { uv_loop_init(&loop); }
   Agent(const Agent&) = delete;
