@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -82,10 +81,10 @@ agent_protocol::Result<NodeLedger> ledger_from(const std::string& text) {
 }
 
 agent_protocol::Result<NodeLedger> LedgerFile::read() const {
-  if (!std::filesystem::exists(path_)) return NodeLedger();
-  std::ifstream file(path_, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto ledger = ledger_from(text);
+  std::error_code error;
+  if (!std::filesystem::exists(path_, error) && !error) return NodeLedger();
+  if (const std::string why = why_unread(path_); !why.empty()) return agent_protocol::Refusal{why};
+  auto ledger = ledger_from(content_of_file(path_));
   if (!ledger) return agent_protocol::Refusal{path_ + ": " + ledger.reason()};
   return ledger;
 }

@@ -372,6 +372,19 @@ TEST_CASE("a ledger that is cut off anywhere is refused, and never read in part"
   CHECK_FALSE(ledger_from("begun {nonsense\nend\n"));
 }
 
+TEST_CASE("a ledger that is a directory, or behind something that is none, cannot be read") {
+  const Directory directory;
+  const std::string path = directory.path();
+  REQUIRE(std::filesystem::create_directory(path + "/ledger"));
+  std::ofstream(path + "/file") << "no directory";
+
+  CHECK(LedgerFile(path + "/ledger").read().reason() == path + "/ledger: Is a directory");
+  CHECK(LedgerFile(path + "/file/ledger").read().value() == NodeLedger());
+  std::filesystem::create_symlink("loop", path + "/loop");
+  CHECK(LedgerFile(path + "/loop").read().reason() ==
+        path + "/loop: Too many levels of symbolic links");
+}
+
 TEST_CASE("a line that a newer fleet-agent has written is ignored") {
   const std::string text = "something new\n" + ledger_text(full_ledger());
 
