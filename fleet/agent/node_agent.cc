@@ -238,13 +238,7 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // Send the upgrader `healthy`, which commits the upgrade. But do not send it yet if this is the
-  // trial of an upgrade that a rollout has begun: the rollout must confirm the new version first.
-  // The ledger shows only upgrades that a command has begun. So in the trial of an upgrade to a
-  // desired version, it shows only an earlier upgrade, which has ended, and `healthy` is sent.
-  const bool is_of_rollout =
-      is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
-  if (!is_of_rollout) agent_.healthy();
+  say_healthy();
   for (const auto& neighbour : neighbours_) {
     // Read the component's version now, so that the first record of the node's running versions
     // already contains it.
@@ -257,6 +251,19 @@ void NodeAgent::begin_to_act(Revision active) {
   }
   keep_health();
   look();
+}
+
+// Sends the upgrader `healthy`, which commits the upgrade. But does not send it yet if this is the
+// trial of an upgrade that a rollout has begun: the rollout must confirm the new version first. The
+// ledger shows only upgrades that a command has begun. So in the trial of an upgrade to a desired
+// version, it shows only an earlier upgrade, which has ended, and `healthy` is sent. As long as the
+// ledger cannot be read, it is not known who has begun the upgrade, so nothing is sent on trial.
+void NodeAgent::say_healthy() {
+  if (is_on_trial()) {
+    if (!unreadable_.empty()) return;
+    if (is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply) return;
+  }
+  agent_.healthy();
 }
 
 void NodeAgent::keep_facts() {

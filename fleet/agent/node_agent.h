@@ -77,6 +77,7 @@ class NodeAgent {
   void take_active();
   void take_active_outcome(const Outcome& outcome);
   void begin_to_act(Revision active);
+  void say_healthy();
   void keep_facts();
   void keep_health();
   [[nodiscard]] std::vector<MeasureSource> sources_of(const std::string& component) const;

@@ -74,6 +74,7 @@ void NodeAgent::read_ledger_again() {
   if (unreadable_.empty() || read_ != nullptr) return;
   read_ledger();
   if (unreadable_.empty()) {
+    say_healthy();
     begin_own();
     return keep_instance();
   }
