@@ -83,6 +83,11 @@ std::string welcome_standby(int generation) {
   return welcome(generation, "fallback").line();
 }
 
+std::string with_readiness(std::string welcome) {
+  const std::size_t features = welcome.find(quoted("features"));
+  return welcome.insert(welcome.find('[', features) + 1, quoted("readiness"));
+}
+
 std::string activate_standby(bool clean) {
   const std::string failure = Object()
                                   .text("id", upgrade_id)

@@ -44,6 +44,8 @@ inline constexpr std::string_view boot_id = "boot";
 [[nodiscard]] std::string welcome_first();
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
+// Returns this `welcome`, which names no feature, for an agent with the feature `readiness`.
+[[nodiscard]] std::string with_readiness(std::string welcome);
 [[nodiscard]] std::string activate(bool clean);
 // Makes an `activate` for a standby. A standby is an agent of the previous version that waits,
 // ready to work, while the new version is on trial. It gets the work if the upgrade fails, so the

@@ -77,7 +77,8 @@ void Play::take_message(int agent, const Said& said, Time now) {
 void Play::answer(int agent, const Said& said, Time now) {
   Life& it = life(agent);
   if (said.type == "hello" && !seat(agent).welcome.empty()) {
-    tell(agent, seat(agent).welcome, now, seat(agent).bytewise);
+    const std::string& welcome = seat(agent).welcome;
+    tell(agent, it.wants_readiness ? with_readiness(welcome) : welcome, now, seat(agent).bytewise);
   } else if (said.type == "upgrade") {
     tell(agent, upgrade_failed(*said.id, "request", "busy: nothing is upgraded in this check"),
          now);

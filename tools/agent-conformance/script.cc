@@ -48,7 +48,9 @@ std::string out_of_turn(const Life& life, const Said& said) {
   }
   if (type == "extend") {
     if (life.is_held()) return life.said_ready ? "it is ready, and was not told to stop" : "";
-    return life.told_stop ? "" : "it was not told to stop";
+    if (life.told_stop) return {};
+    if (!life.wants_readiness) return "it was not told to stop";
+    return life.said_healthy ? "it has said healthy, and was not told to stop" : "";
   }
   return {};
 }
@@ -62,6 +64,8 @@ void take(Life& life, const Said& said, Time now) {
     life.said_ready = true;
   } else if (said.type == "unfit") {
     life.unfit = said.reason;
+  } else if (said.type == "healthy") {
+    life.said_healthy = true;
   } else if (said.type == "heartbeat") {
     life.heartbeats.push_back(now);
   } else if (said.type == "extend") {

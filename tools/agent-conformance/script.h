@@ -51,6 +51,7 @@ struct Life {
   bool said_stopped = false;
   bool said_cancel = false;  // the agent has sent `cancel` since the last `stop`
   bool wants_readiness = false;
+  bool said_healthy = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
   Duration extended{0};  // the time that the agent requested by its last `extend`

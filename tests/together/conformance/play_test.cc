@@ -265,6 +265,34 @@ TEST_CASE("every check has a name of its own, and needs only checks that come be
   }
 }
 
+TEST_CASE("an agent with readiness is told that the upgrader has it, and extends until healthy") {
+  const std::string name =
+      GENERATE(as<std::string>(), "stop", "white-space", "unknown-members", "fallback");
+  Bench bench(name);
+  bench.says(R"({"type":"hello","protocol":1,"features":["other","readiness"]})");
+  CHECK((bench.was_told(R"("features":["readiness"])") || name == "white-space"));
+  CHECK(bench.was_told(R"(["readiness")"));
+  bench.says(R"({"type":"ready"})");
+  REQUIRE(bench.was_told("activate"));
+
+  bench.says(R"({"type":"extend","ms":60000})");
+  bench.says(R"({"type":"healthy"})");
+  CHECK_FALSE(bench.was_told("error"));
+  bench.says(R"({"type":"extend","ms":60000})");
+  CHECK(bench.was_told("it has said healthy, and was not told to stop"));
+}
+
+TEST_CASE("an agent without readiness is told no feature, and does not extend while active") {
+  Bench bench("stop");
+  bench.says(R"({"type":"hello","protocol":1,"features":["other"]})");
+  CHECK(bench.was_told(R"("features":[])"));
+  bench.says(R"({"type":"ready"})");
+
+  bench.says(R"({"type":"extend","ms":60000})");
+
+  CHECK(bench.was_told("it was not told to stop"));
+}
+
 TEST_CASE("a fallback at boot is on trial: its healthy is answered with committed") {
   Bench bench("fallback-boot");
 
