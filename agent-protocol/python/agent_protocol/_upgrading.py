@@ -87,8 +87,7 @@ class Upgrading:
                 self._rouse()
 
     def withdraw(self, call: Call) -> bool:
-        """Undoes post(call). Returns False if the agent's thread has called the function already.
-        """
+        """Undoes post(call). Returns False if the agent's thread called the function already."""
         with self._lock:
             if call not in self._calls:
                 return False

@@ -262,8 +262,7 @@ class _Replacement:
         return self._replace(due) if due else self._past_failure(release)
 
     def _replace(self, due: Any) -> Update:
-        """Requests the upgrade, and returns how the upgrade ended. Records a failure in the ledger.
-        """
+        """Requests the upgrade, and returns how it ended. Records a failure in the ledger."""
         newest = due["release"]["version"]
         failure = request(self.agent, due["id"], due["release"]["executable"])
         ended = Update("stopping", self.running, newest)
