@@ -105,6 +105,11 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                   "--previous: this upgrader keeps no link to what was committed "
                   "before (its --previous=LINK)"};
   }
+  if (is_mangled(status.boot->previous)) {
+    return Finish{exit_refused, "--previous: " + shown(status.boot->previous) +
+                                    ": the link's name is not UTF-8, so the status does not have "
+                                    "it: name EXECUTABLE instead"};
+  }
   std::filesystem::path link = status.boot->previous;
   if (link.is_relative() && status.upgrader.pid) {
     link = ("/proc/" + std::to_string(*status.upgrader.pid) + "/cwd") / link;

@@ -10,8 +10,6 @@
 namespace upgraderctl {
 namespace {
 
-constexpr const char* replacement = "\xEF\xBF\xBD";
-
 // Returns the executable of the upgrade `id`, or an empty string if the status does not show this
 // upgrade.
 std::string executable_of(const std::string& id, const Status& status) {
@@ -35,10 +33,15 @@ bool has_come(const std::optional<Duration>& time, Duration now) {
 
 }  // namespace
 
+bool is_mangled(std::string_view path) {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  return path.find(replacement) != path.npos;
+}
+
 std::optional<std::string> other_executable(const Executable& asked, const std::string& id,
                                             const Status& status) {
   const std::string known = executable_of(id, status);
-  if (known.empty() || known.find(replacement) != std::string::npos) return std::nullopt;
+  if (known.empty() || is_mangled(known)) return std::nullopt;
   if (known == asked.named || known == asked.resolved) return std::nullopt;
   return "the id " + shown(id) + " belongs to an upgrade to " + shown(known) + ", not to " +
          shown(asked.named);
