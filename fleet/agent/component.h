@@ -7,6 +7,7 @@
 
 #include <uv.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -232,6 +233,9 @@ class Component {
   std::unique_ptr<Timer> save_;
   std::unique_ptr<Timer> confirm_;
   std::unique_ptr<Timer> cancel_;
+  // The pauses before the records of releases are read again, by a running number.
+  std::map<std::uint64_t, std::unique_ptr<Timer>> reads_;
+  std::uint64_t next_read_ = 0;
 };
 
 }  // namespace fleet

@@ -14,6 +14,11 @@ namespace {
 constexpr std::chrono::milliseconds send_again{1'000};
 constexpr int cancels_max = 30;
 
+// If the store does not answer the question for a release's record, it is asked again after this
+// pause. The pause is needed since some answers fail at once, for example an answer that cannot be
+// decoded.
+constexpr std::chrono::milliseconds read_release_again{1'000};
+
 }  // namespace
 
 void Component::look_at_wish() {
@@ -170,7 +175,13 @@ void Component::prepare(const Wanted& wanted) {
 void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
   if (const auto* trouble = std::get_if<Trouble>(&reply)) {
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
-    return prepare(wanted);  // no pause is needed: the failed read has taken seconds
+    const std::uint64_t number = next_read_++;
+    reads_[number] = desk_.timers.after(read_release_again, [this, wanted, number] {
+      // The timer owns this lambda. Keep the timer alive until the lambda has returned.
+      const auto timer = reads_.extract(number);
+      prepare(wanted);
+    });
+    return;
   }
   const Reading& reading = std::get<Reading>(reply);
   if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");

@@ -42,10 +42,7 @@ void Following::take_news(const WatchNews& news) {
   struct {
     Following& following;
     void operator()(const Changes& changes) const { following.take_changes(changes); }
-    void operator()(const Relist&) const {
-      following.watch_ = nullptr;
-      following.read_all();
-    }
+    void operator()(const Relist&) const { following.read_again(); }
     void operator()(const WatchLost& lost) const { following.suffer(lost.trouble); }
   } take{*this};
   std::visit(take, news);
@@ -62,10 +59,15 @@ void Following::take_changes(const Changes& changes) {
 }
 
 // Ends the watch, and reads all records again after a pause. It would not be enough to begin a new
-// watch: if the store was restored from a snapshot, its revisions are lower than before.
-void Following::suffer(const Trouble& trouble) {
+// watch: if the store was restored from a snapshot, its revisions are lower than before. Without
+// the pause, a store that ends each watch at once would be asked for all records all the time.
+void Following::read_again() {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });
+}
+
+void Following::suffer(const Trouble& trouble) {
+  read_again();
   const auto troubled = observer_.troubled;
   troubled(trouble);
 }

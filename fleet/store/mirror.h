@@ -51,6 +51,7 @@ class Following {
   void watch_from(Revision from);
   void take_news(const WatchNews& news);
   void take_changes(const Changes& changes);
+  void read_again();
   void suffer(const Trouble& trouble);
 
   Store& store_;

@@ -1,0 +1,148 @@
+// Tests that a read is not repeated without a pause if the store answers at once, but with nothing
+// that helps: an answer that cannot be decoded, or a watch that ends as soon as it has begun.
+#include <uv.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "fleet/agent/component.h"
+#include "tests/together/fleet/fake_store.h"
+
+namespace futile_reads_test {
+
+using namespace fleet;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A store whose answers come at once. As long as `is_futile`, the records of releases cannot be
+// decoded, and watches end at once.
+class FutileStore : public FakeStore {
+ public:
+  FutileStore(VirtualTime& time, FakeCell& cell) : FakeStore(time, cell), time_(time) {}
+
+  void read(Keys keys, Then<Reply<Reading>> then) override {
+    const bool is_release = keys.key.starts_with(prefix_of(KeyKind::release));
+    if (is_release || keys.below) ++reads;
+    if (!is_release || !is_futile) return FakeStore::read(std::move(keys), std::move(then));
+    time_.post(0ms, [then = std::move(then)] {
+      then(Trouble{Trouble::Kind::unreachable, "an answer that is none"});
+    });
+  }
+  std::unique_ptr<Watch> watch(Keys keys, Revision from, Then<const WatchNews&> tell) override {
+    if (!is_futile) return FakeStore::watch(std::move(keys), from, std::move(tell));
+    time_.post(0ms, [tell = std::move(tell)] { tell(Relist{1}); });
+    return std::make_unique<NoWatch>();
+  }
+
+  bool is_futile = true;
+  int reads = 0;
+
+ private:
+  class NoWatch : public Watch {};
+
+  VirtualTime& time_;
+};
+
+// Lets the time pass. Returns false if far too much happens in that time.
+bool wait(VirtualTime& time, Timers::Milliseconds length) {
+  const auto end = time.now() + length;
+  for (int i = 0; i < 10'000; ++i) {
+    if (!time.run_next_until(end)) return true;
+  }
+  return false;
+}
+
+class Directory {
+ public:
+  Directory() {
+    std::string path = (std::filesystem::temp_directory_path() / "reads.XXXXXX").string();
+    REQUIRE(::mkdtemp(path.data()) != nullptr);
+    path_ = path;
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  ~Directory() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("the record of a release is read again after a pause if it cannot be decoded") {
+  const Directory directory;
+  uv_loop_t loop{};
+  REQUIRE(uv_loop_init(&loop) == 0);
+  VirtualTime time;
+  FakeCell cell(time);
+  FutileStore store(time, cell);
+  std::unique_ptr<Component> component;
+  const std::string command = key_of(KeyKind::node_command, {"n", "web"});
+  cell.commit({.puts = {{command, write_record(Command{.id = "t.prepare.1",
+                                                       .action = CommandAction::prepare,
+                                                       .version = "2",
+                                                       .digest = "d",
+                                                       .trace = "t"})}}});
+  const std::string active = key_of(KeyKind::node_active, {"n"});
+  const Revision acts = std::get<Committed>(cell.commit({.puts = {{active, "i"}}})).revision;
+  Mirror mirror(store, time, {node_prefix("n"), true}, {.changed = [](const Changes&) {}}, 1);
+  store.is_futile = false;
+  KeptRecords records(store, time, mirror, 1, {.denied = [](const std::string&) {}});
+  REQUIRE(wait(time, 1s));
+  store.is_futile = true;
+  store.reads = 0;
+  NodeDesk desk{.node = "n",
+                .instance = "i",
+                .boot_id = "b",
+                .store = store,
+                .timers = time,
+                .mirror = mirror,
+                .records = records,
+                .active = acts};
+  component = std::make_unique<Component>(
+      loop, desk,
+      Component::Settings{.name = "web",
+                          .releases = {directory.path(), "web", directory.path()},
+                          .ledger = directory.path() + "/ledger"},
+      Component::Hands{});
+  component->begin({}, {}, "1");
+  component->settle("", "");
+  component->look();
+
+  CHECK(wait(time, 10s));
+
+  CHECK(store.reads > 3);
+  CHECK(store.reads < 20);
+  store.is_futile = false;
+  CHECK(wait(time, 10s));
+  const Answer* answer = component->ledger()->answer_to("t.prepare.1");
+  REQUIRE(answer != nullptr);
+  CHECK(answer->result == "release 2 is not published");
+
+  component = nullptr;
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+}
+
+TEST_CASE("all records are read again after a pause if the store ends each watch at once") {
+  VirtualTime time;
+  FakeCell cell(time);
+  FutileStore store(time, cell);
+  cell.commit({.puts = {{"/n/a", "1"}}});
+  const Mirror mirror(store, time, {"/n/", true}, {.changed = [](const Changes&) {}}, 1);
+
+  CHECK(wait(time, 60s));
+
+  CHECK(store.reads > 3);
+  CHECK(store.reads < 30);
+  store.is_futile = false;
+  CHECK(wait(time, 60s));
+  CHECK(mirror.follows());
+}
+
+}  // namespace futile_reads_test
