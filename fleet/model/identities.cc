@@ -136,10 +136,12 @@ void RenewalRequests::take_absent(const std::string& key) {
   if (const auto node = node_that_asks(key)) nodes_.erase(*node);
 }
 
-std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records) const {
+std::optional<PendingRenewal> RenewalRequests::first(
+    const RecordsByKey& records, const std::set<std::string, std::less<>>& put_off) const {
   for (const std::string& node : nodes_) {
     const auto found = records.find(key_of(KeyKind::node_csr, {node}));
-    if (found != records.end()) return renewal_of(node, found->second, records);
+    if (found != records.end() && !put_off.contains(found->first))
+      return renewal_of(node, found->second, records);
   }
   return std::nullopt;
 }

@@ -87,8 +87,10 @@ class RenewalRequests {
  public:
   void take(const std::string& key);
   void take_absent(const std::string& key);
-  // Returns one of the requests for a certificate, or no value if there is none.
-  [[nodiscard]] std::optional<PendingRenewal> first(const RecordsByKey& records) const;
+  // Returns one of the requests for a certificate, or no value if there is none. Leaves out the
+  // requests whose keys are in `put_off`.
+  [[nodiscard]] std::optional<PendingRenewal> first(
+      const RecordsByKey& records, const std::set<std::string, std::less<>>& put_off = {}) const;
 
  private:
   std::set<std::string> nodes_;

@@ -198,9 +198,11 @@ std::string why_no_more(const JoinCase& one, const JoinSigned& decision, UnixSec
   return why_no_more_certificates(*one.identity, one.request.node, now, most);
 }
 
-std::optional<JoinCase> next_join(const RecordsByKey& records, UnixSeconds now) {
+std::optional<JoinCase> next_join(const RecordsByKey& records, UnixSeconds now,
+                                  const std::set<std::string, std::less<>>& put_off) {
   std::optional<JoinCase> next;
-  look_through(records, KeyKind::join, [&](const std::string& fingerprint, const KeyValue&) {
+  look_through(records, KeyKind::join, [&](const std::string& fingerprint, const KeyValue& found) {
+    if (put_off.contains(found.key)) return false;
     auto one = join_case(records, fingerprint);
     if (!one || !one->request.refused.empty()) return false;
     const JoinDecision decision = decide_join(*one, now);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -123,9 +124,11 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
                                       UnixSeconds now);
 
-// Returns the next request to join that must be decided now, or no value if there is none.
+// Returns the next request to join that must be decided now, or no value if there is none. Leaves
+// out the requests whose keys are in `put_off`.
 [[nodiscard]] std::optional<JoinCase> next_join(
-    const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
+    const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now,
+    const std::set<std::string, std::less<>>& put_off = {});
 
 // Returns the transaction that answers a request to join, but gives no certificate: the machine has
 // to wait, or is refused. If a request that has waited is refused, the transaction contains a note

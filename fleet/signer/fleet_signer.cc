@@ -82,7 +82,7 @@ upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
 void FleetSigner::take_changes(const Changes& changes) {
   pace_.copied(changes.revision);
   for (const Change& change : changes.changes) {
-    change.erased ? renewals_.take_absent(change.now.key) : renewals_.take(change.now.key);
+    change.erased ? queue_.take_absent(change.now.key) : queue_.take(change.now.key);
     if (leaving_ && change.erased && change.now.key == own_key_) return uv_stop(&loop_);
   }
   look();
@@ -111,14 +111,14 @@ void FleetSigner::leave() {
 void FleetSigner::look() {
   if (leaving_ || busy_ || later_ != nullptr) return;
   if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
-  const auto one = next_join(mirror_->records(), std::time(nullptr));
-  const auto pending = renewals_.first(mirror_->records());
-  if (!one && !pending) return;
+  const auto request = queue_.next(mirror_->records(), std::time(nullptr));
+  if (std::holds_alternative<std::monostate>(request)) return;
   // While this process cannot sign, requests stay in the store: a refusal would be final, but
   // another process of fleet-signer, or this one after a repair, can still sign.
   if (const std::string why = why_cannot_sign(options_); !why.empty())
     return go_on_after(pace_.stuck("cannot sign: " + why));
-  one ? join(*one) : renew(*pending);
+  if (const auto* one = std::get_if<JoinCase>(&request)) join(*one);
+  if (const auto* pending = std::get_if<PendingRenewal>(&request)) renew(*pending);
 }
 
 Signer FleetSigner::authority() const {
@@ -238,6 +238,7 @@ void FleetSigner::go_on_at(Revision revision) {
 }
 
 void FleetSigner::go_on_later(const Outcome& outcome) {
+  queue_.failed();
   busy_ = false;
   go_on_after(pace_.failed(outcome));
 }

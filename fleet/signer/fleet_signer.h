@@ -19,6 +19,7 @@
 #include "fleet/common/store_options.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
+#include "fleet/model/signer_queue.h"
 #include "fleet/model/write_pace.h"
 #include "fleet/signer/snapshots.h"
 #include "fleet/store/etcd_admin.h"
@@ -79,7 +80,7 @@ class FleetSigner {
   UvTimers timers_;
   EtcdStore store_;
   EtcdAdmin admin_;
-  RenewalRequests renewals_;
+  SignerQueue queue_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
   WritePace pace_;
