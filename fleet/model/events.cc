@@ -183,6 +183,7 @@ bool is_about(std::string_view subject, std::string_view asked) {
 }
 
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number) {
+  if (number > event_number_max) return;
   const std::string key = key_of(KeyKind::event, {}, number);
   transaction.compares.push_back({.key = key});
   transaction.puts.push_back({key, write_record(event)});
@@ -271,6 +272,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   // copy. New events may then get numbers up to looked_until_, so set looked_until_ back.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
+  // The key of a number with more digits would sort before the last event, which was sent already.
+  if (from > static_cast<std::int64_t>(event_number_max)) return Rest{};
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {
     if (!at->first.starts_with(prefix_of(KeyKind::event))) break;

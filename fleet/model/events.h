@@ -33,7 +33,8 @@ namespace fleet {
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
 // Adds the event with this number to a transaction. The store refuses the transaction if another
-// event already has the number.
+// event already has the number. Adds nothing if the number is too large: the store then has the
+// event with the highest number, and no event is written until somebody erases it.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
 // Adds the event to a transaction as a note. People and programs that may not write events write
 // such notes. Later, the controller that writes the history makes an event from the note.

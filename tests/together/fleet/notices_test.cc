@@ -90,6 +90,26 @@ TEST_CASE("successes, failures and halts are sent in their order, each once, wit
   CHECK(told.post() == 0);
 }
 
+TEST_CASE("the event with the highest possible number is sent once") {
+  Told told;
+  CHECK(told.post() == 0);
+  told.put("event/999999999999", R"({"subject":"rollout/r1","class":"rollout-completed"})");
+  CHECK(told.post() == 999'999'999'999);
+  told.notices.posted(true, told.now);
+
+  CHECK(told.post() == 0);
+}
+
+TEST_CASE("an order is written without an event if all numbers of events are used up") {
+  Transaction order;
+  add_event(order, {}, event_number_max);
+  CHECK(order.puts.size() == 1);
+  order = {};
+  add_event(order, {}, event_number_max + 1);
+  CHECK(order.puts.empty());
+  CHECK(order.compares.empty());
+}
+
 TEST_CASE("an event that is not to be sent is read once, however often the cell changes later") {
   Told told;
   CHECK(told.post() == 0);
