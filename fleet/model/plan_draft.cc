@@ -1,5 +1,6 @@
 #include "fleet/model/plan_draft.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -100,6 +101,7 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
+  plan.enlisted = std::clamp<std::int64_t>(plan.enlisted, 0, all);  // whatever the record says
   // Add as many records of members as fit into the transaction besides two more records: the plan's
   // own and the desired version.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {

@@ -255,6 +255,7 @@ Wrong put_right(Rollout& rollout) {
                    wrong_time(terms.judge_timeout_ms, "judge_timeout_ms"),
                    wrong_time(terms.bake_ms, "bake_ms"), wrong_time(rollout.baked_ms, "baked_ms"),
                    wrong_number(rollout.again, 0, again_max, "again"),
+                   wrong_number(rollout.batches, 0, batches_max, "batches"),
                    // -1 stands for the default spread, which depends on the batch's size.
                    wrong_number(terms.spread_ms, -1, record_ms_max, "spread_ms")});
 }

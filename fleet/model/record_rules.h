@@ -41,6 +41,9 @@ inline constexpr std::size_t pem_bytes_max = 8'192;
 // How many times one batch of a rollout may be repeated at most. The count is a part of the ids of
 // commands, so it must have few digits.
 inline constexpr std::int64_t again_max = 100'000;
+// The most batches of a rollout: more than a cell can have nodes. With this limit, products of this
+// number and of again_max cannot overflow.
+inline constexpr std::int64_t batches_max = 1'000'000'000;
 // The most failed nodes that the judge's record lists, each as a number. This many numbers fit into
 // one record besides its other members.
 inline constexpr std::size_t judge_failed_max = 4'000;

@@ -170,6 +170,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     return transaction;
   }
   if (rollout.state != RolloutState::created) return std::nullopt;
+  rollout.batches = static_cast<std::int64_t>(draft.batches.size());  // whatever the record says
+  rollout.batch = std::min(rollout.batch, rollout.batches);
   if (rollout.batch == rollout.batches) {
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
     rollout.state = RolloutState::rolling;

@@ -261,6 +261,20 @@ TEST_CASE("a plan that cannot be run is refused in words") {
   CHECK(why(plan) == "\"no version\" is no version of fleet-agent");
 }
 
+TEST_CASE(
+    "a plan whose record has a wrong number of members begins with the members of its order") {
+  Plan plan = good_plan();
+  plan.state = PlanState::created;
+  for (const std::int64_t enlisted : {std::int64_t{-1}, std::int64_t{3}, std::int64_t{1} << 62}) {
+    plan.enlisted = enlisted;
+    const auto next = next_creation("p", good_plan(), {"n"}, {}, WrittenPlan{plan, 5});
+    REQUIRE(next);
+    const Plan written = read_record<Plan>(next->puts.back().value).value();
+    CHECK(written.state == PlanState::running);
+    CHECK(written.enlisted == 1);
+  }
+}
+
 // Rows: J-51
 TEST_CASE("a major version begins as a pending wish, which no node follows") {
   Plan plan = good_plan();
