@@ -40,12 +40,15 @@ UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds no
   return std::max<UnixSeconds>(last_snapshot(files, now) + snapshot_interval_s - now, 0);
 }
 
-std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
-                                            std::size_t kept) {
+std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files, std::size_t kept,
+                                            UnixSeconds now) {
   std::vector<std::string> snapshots;
   std::copy_if(files.begin(), files.end(), std::back_inserter(snapshots),
                [](const std::string& file) { return snapshot_time(file).has_value(); });
   std::sort(snapshots.begin(), snapshots.end());
+  std::stable_partition(snapshots.begin(), snapshots.end(), [now](const std::string& file) {
+    return snapshot_time(file).value_or(0) > now;
+  });
   snapshots.resize(snapshots.size() - std::min(kept, snapshots.size()));
   return snapshots;
 }

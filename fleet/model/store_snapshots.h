@@ -32,9 +32,11 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 [[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files, UnixSeconds now);
 // Returns the number of seconds until the next snapshot is due.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
-// Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones.
+// Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones. Snapshots
+// with a time in the future count as older than all others: they were taken before the clock went
+// back, and must not push out those that are taken now.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
-                                                          std::size_t kept);
+                                                          std::size_t kept, UnixSeconds now);
 
 // ---- a store that was restored
 

@@ -133,7 +133,8 @@ std::string Snapshots::put_in_place() {
 
 void Snapshots::remove_old() {
   const auto kept = static_cast<std::size_t>(settings_.kept);
-  for (const std::string& name : outlived_snapshots(files_in(settings_.directory), kept)) {
+  const auto files = files_in(settings_.directory);
+  for (const std::string& name : outlived_snapshots(files, kept, std::time(nullptr))) {
     ::unlink(path(name).c_str());
   }
 }

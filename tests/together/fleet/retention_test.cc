@@ -230,9 +230,16 @@ TEST_CASE("a snapshot is due an hour after the last one, and at once if there is
 TEST_CASE("the last snapshots are kept, and other files are left alone") {
   const Files files{snapshot_name(3), "notes", snapshot_name(1), snapshot_name(2)};
 
-  CHECK(outlived_snapshots(files, 2) == Files{snapshot_name(1)});
-  CHECK(outlived_snapshots(files, 3).empty());
-  CHECK(outlived_snapshots({}, 3).empty());
+  CHECK(outlived_snapshots(files, 2, 3) == Files{snapshot_name(1)});
+  CHECK(outlived_snapshots(files, 3, 3).empty());
+  CHECK(outlived_snapshots({}, 3, 3).empty());
+}
+
+TEST_CASE("snapshots from before the clock went back do not push out the ones that are taken now") {
+  const Files files{snapshot_name(9'000), snapshot_name(5), snapshot_name(8'000)};
+
+  CHECK(outlived_snapshots(files, 2, 5) == Files{snapshot_name(8'000)});
+  CHECK(outlived_snapshots(files, 1, 5) == Files{snapshot_name(8'000), snapshot_name(9'000)});
 }
 
 }  // namespace
