@@ -446,7 +446,8 @@ std::string Watcher::print() const {
     if (process.failed_id) text += '!' + *process.failed_id;
     if (process.state) text += '+';
     text += process.stop_id.value_or("");
-    text += process.kill_from ? std::to_string(process.kill_from->count()) : "-";
+    // The mark separates the number from the digits of an id before it.
+    text += process.kill_from ? "@" + std::to_string(process.kill_from->count()) : "-";
     text += ' ';
   }
   text += asked_.value_or("") + "/" + accepted_.value_or("");

@@ -67,32 +67,6 @@ State usual(State state) {
   return state;
 }
 
-// Replaces the number in the id of every upgrade by 1. Texts that differ only in these numbers
-// become equal. `text` has the facts that a watcher has recorded. In it, an id is "u" and capital
-// letters, or "sigusr2-" and digits. Keeps the character directly after an id with "sigusr2-",
-// because it is a fact of its own: a digit that says from when the agent may be killed, or `-` if
-// there is no such time.
-std::string with_usual_ids(const std::string& text) {
-  std::string usual;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    usual += text[at];
-    std::size_t behind = at + 1;
-    if (text[at] == 'u') {
-      while (behind < text.size() && std::isupper(static_cast<unsigned char>(text[behind])) != 0)
-        ++behind;
-      if (behind > at + 1) usual += '1';
-      at = behind - 1;
-    } else if (usual.ends_with("sigusr2-")) {
-      while (behind < text.size() && std::isdigit(static_cast<unsigned char>(text[behind])) != 0)
-        ++behind;
-      const bool no_limit = behind < text.size() && text[behind] == '-';
-      usual += '1';
-      at = behind - (no_limit ? 1 : 2);
-    }
-  }
-  return usual;
-}
-
 // ---- keys
 
 class Hash {
@@ -289,6 +263,25 @@ std::uint64_t key_of(const State& state, std::string_view accounts) {
   hash.put(state.attempts_done);
   hash.put(accounts);
   return hash.value();
+}
+
+std::string with_usual_ids(const std::string& text) {
+  std::string usual;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    usual += text[at];
+    const bool is_signal = usual.ends_with("sigusr2-");
+    if (!is_signal && text[at] != 'u') continue;
+    std::size_t behind = at + 1;
+    const auto belongs = [is_signal](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return is_signal ? std::isdigit(byte) != 0 : std::isupper(byte) != 0;
+    };
+    while (behind < text.size() && belongs(text[behind]))
+      ++behind;
+    if (behind > at + 1) usual += '1';
+    at = behind - 1;
+  }
+  return usual;
 }
 
 std::uint64_t key_of_any(const State& state, Watcher watcher) {

@@ -44,6 +44,11 @@ struct NamedDeadline {
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
+// Replaces the number in the id of every upgrade by 1. Texts that differ only in these numbers
+// become equal. `text` has the facts that a watcher has recorded. In it, an id is "u" and capital
+// letters, or "sigusr2-" and digits.
+[[nodiscard]] std::string with_usual_ids(const std::string& text);
+
 // ---- for programs that use other texts and times than the exploration
 
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
