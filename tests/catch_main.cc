@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/failed_checks.h"
+
 namespace {
 
 // Removes all tests from Catch2's list except the tests of one file. A test program may have the
@@ -19,6 +21,20 @@ void keep_tests_of(const std::string& file) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });
 }
+
+class CheckListener : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+
+  void testCaseStarting(const Catch::TestCaseInfo&) override {
+    test_support::has_failed_check = false;
+  }
+  bool assertionEnded(const Catch::AssertionStats& stats) override {
+    if (!stats.assertionResult.isOk()) test_support::has_failed_check = true;
+    return false;
+  }
+};
+CATCH_REGISTER_LISTENER(CheckListener)
 
 }  // namespace
 

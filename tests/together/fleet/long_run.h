@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 
+#include "tests/support/failed_checks.h"
+
 namespace fleet_test {
 
 using Random = std::mt19937_64;
@@ -25,13 +27,20 @@ inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Reports a test that has passed: all its checks must have passed before this call. Prints the
-// figures of the test, and a result line. This line says that the test has met `bar`, the value
-// that it had to reach. The script tests/run shows this result, and tests/judging/verify writes it
-// into tests/VERIFICATION.md.
+// Returns the result line of a test: its figures, and whether it has met `bar`, the value that it
+// had to reach. The script tests/run shows this line, and tests/judging/verify writes it into
+// tests/VERIFICATION.md.
+inline std::string result_line(const std::string& command, const std::string& figures,
+                               const std::string& bar, bool met) {
+  return "result: fleet | " + command + " | " + figures + " | " + bar + " | " +
+         (met ? "met" : "not met: a check has failed");
+}
+
+// Prints the figures of a test and its result line. The test has met its bar if none of its checks
+// has failed before this call.
 inline void report(const std::string& command, const std::string& figures, const std::string& bar) {
   std::cout << "report: " << figures << "\n"
-            << "result: fleet | " << command << " | " << figures << " | " << bar << " | met\n";
+            << result_line(command, figures, bar, !test_support::has_failed_check) << "\n";
 }
 
 }  // namespace fleet_test
