@@ -159,7 +159,7 @@ def test_an_interrupted_doctor_ends_the_daemon(stage):
     """a doctor that is interrupted, or whose output nobody reads, first ends the daemon"""
     write_server(stage)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        # SIGTERM does not end the daemon, so that the doctor is still at work when its signal comes.
+        # SIGTERM does not end the daemon, so the doctor is still at work when its signal comes.
         daemon = server(stage, *(["ignores"] if number != signal.SIGPIPE else []))
         doctor = subprocess.Popen([*AS_USER, str(AGENTIFY), "doctor", "--", *daemon],
                                   env=environment_of(stage), text=True, stdin=subprocess.DEVNULL,
