@@ -19,9 +19,11 @@ std::string error_words(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
+// Writes a new file. An older file with this path is removed, and neither followed nor kept: it may
+// be a link, or a process that was killed may have left it with another mode.
 std::string write_and_sync(const std::string& path, const std::string& text, unsigned int mode) {
-  const upgrader::OwnedFd file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  ::unlink(path.c_str());
+  const upgrader::OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!file) return error_words(path);
   // Continue after a short write, which is not an error: when a disk becomes full, one write stores
   // only a part of the text, and the next write fails.
@@ -66,7 +68,11 @@ std::string replace_file(const std::string& path, const std::string& content, un
     ::unlink(fresh.c_str());
     return why;
   }
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) return error_words(path);
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
+    std::string why = error_words(path);
+    ::unlink(fresh.c_str());
+    return why;
+  }
   const std::string parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent;
   const upgrader::OwnedFd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

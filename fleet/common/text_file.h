@@ -19,6 +19,6 @@ namespace fleet {
 // Replaces the file's content, and syncs it to disk. After a crash, the file has either the old or
 // the new content. Returns an empty string on success, or else the reason for the failure.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
-                                       unsigned int mode = 0666);
+                                       unsigned int mode = 0644);
 
 }  // namespace fleet

@@ -4,6 +4,7 @@
 #include "fleet/agent/join_talk.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -158,6 +159,51 @@ TEST_CASE("a path that cannot be read as a file has no content") {
   CHECK(content_of_file(root.path() + "/file").size() == 100'000);
   CHECK(beginning_of_file(root.path() + "/file", 10).value().size() == 10);
   CHECK(beginning_of_file(root.path() + "/file", 1'000'000).value().size() == 100'000);
+}
+
+TEST_CASE("what lies at the temporary name of a file is removed, and neither followed nor kept") {
+  const Root root;
+  const std::string path = root.path() + "/file";
+  const std::string other = root.path() + "/other";
+  REQUIRE(replace_file(other, "other", 0644).empty());
+  SECTION("a link") {
+    std::filesystem::create_symlink(other, path + ".new");
+  }
+  SECTION("a file that others may read") {
+    REQUIRE(replace_file(path + ".new", "old", 0644).empty());
+  }
+  SECTION("a FIFO") {
+    REQUIRE(::mkfifo((path + ".new").c_str(), 0600) == 0);
+  }
+
+  REQUIRE(replace_file(path, "new", 0600).empty());
+
+  CHECK(content_of_file(path) == "new");
+  CHECK(content_of_file(other) == "other");
+  CHECK(std::filesystem::status(path).permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+}
+
+TEST_CASE("a file that cannot be put in place leaves nothing behind") {
+  const Root root;
+  const std::string path = root.path() + "/file";
+  REQUIRE(std::filesystem::create_directory(path));
+
+  CHECK_FALSE(replace_file(path, "new", 0600).empty());
+
+  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+}
+
+TEST_CASE("no other user may write to a file, whatever the umask is") {
+  const Root root;
+  const std::string path = root.path() + "/file";
+  const mode_t before = ::umask(0);
+  const std::string why = replace_file(path, "x");
+  ::umask(before);
+
+  REQUIRE(why.empty());
+  const auto others = std::filesystem::perms::group_write | std::filesystem::perms::others_write;
+  CHECK((std::filesystem::status(path).permissions() & others) == std::filesystem::perms::none);
 }
 
 TEST_CASE("a file that does not fit on the disk is not written, and the reason is the disk's") {
