@@ -14,6 +14,12 @@ namespace {
 
 constexpr UnixSeconds between_writes = 3'600;
 
+// Returns the time in the file, or 0 if the file is absent or cannot be read.
+UnixSeconds kept_in(const std::string& file) {
+  const auto text = regular_file(file);
+  return text ? durable_of(text.value().value_or("")) : 0;
+}
+
 }  // namespace
 
 UnixSeconds judging_time(const CertificateTime& time) {
@@ -53,9 +59,7 @@ UnixSeconds durable_of(const std::string& text) {
 }
 
 CertificateClock::CertificateClock(std::string file, Certificates certificates)
-    : file_(std::move(file)),
-      certificates_(std::move(certificates)),
-      durable_(durable_of(content_of_file(file_))) {}
+    : file_(std::move(file)), certificates_(std::move(certificates)), durable_(kept_in(file_)) {}
 
 CertificateTime CertificateClock::time() const {
   return {.clock = std::time(nullptr), .durable = durable_};
@@ -72,7 +76,7 @@ JudgingTime CertificateClock::judge() const {
 // Writes the time to the file. First reads the file, since during an upgrade two processes of
 // fleet-agent run, and the other process may have written a later time.
 std::string CertificateClock::keep(bool at_once) {
-  durable_ = std::max(durable_, durable_of(content_of_file(file_)));
+  durable_ = std::max(durable_, kept_in(file_));
   const auto fresh = durable_from(time(), validity_of(content_of_file(certificates_.own)), at_once);
   if (!fresh) return "";
   if (const std::string why = replace_file(file_, durable_text(*fresh), 0600); !why.empty())

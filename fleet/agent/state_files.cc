@@ -1,7 +1,5 @@
 #include "fleet/agent/state_files.h"
 
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -81,10 +79,10 @@ agent_protocol::Result<NodeLedger> ledger_from(const std::string& text) {
 }
 
 agent_protocol::Result<NodeLedger> LedgerFile::read() const {
-  std::error_code error;
-  if (!std::filesystem::exists(path_, error) && !error) return NodeLedger();
-  if (const std::string why = why_unread(path_); !why.empty()) return agent_protocol::Refusal{why};
-  auto ledger = ledger_from(content_of_file(path_));
+  const auto text = regular_file(path_);
+  if (!text) return text.refusal();
+  if (!text.value()) return NodeLedger();
+  auto ledger = ledger_from(*text.value());
   if (!ledger) return agent_protocol::Refusal{path_ + ": " + ledger.reason()};
   return ledger;
 }
@@ -95,9 +93,11 @@ std::string LedgerFile::write(const NodeLedger& ledger) const {
 
 // ---- the store that this node knows
 KnownStore read_known_store(const std::string& path) {
-  std::ifstream file(path);
+  const auto text = regular_file(path);
+  if (!text) return {};
+  std::istringstream words(text.value().value_or(""));
   KnownStore known;
-  if (file >> known.epoch >> known.revision) return known;
+  if (words >> known.epoch >> known.revision) return known;
   return {};
 }
 

@@ -1,14 +1,17 @@
 #include "fleet/common/text_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/owned_fd.h"
 
@@ -42,6 +45,22 @@ std::string content_of_file(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();  // if reading fails, this sets a flag, but does not throw
   return text.str();
+}
+
+agent_protocol::Result<std::optional<std::string>> regular_file(const std::string& path) {
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file && errno == ENOENT) return std::optional<std::string>();
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return agent_protocol::Refusal{error_words(path)};
+  if (!S_ISREG(status.st_mode)) return agent_protocol::Refusal{path + ": is no regular file"};
+  std::string text;
+  std::array<char, 16'384> bytes;
+  while (true) {
+    const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
+    if (count == 0) return std::optional(std::move(text));
+    if (count < 0) return agent_protocol::Refusal{error_words(path)};
+    text.append(bytes.data(), static_cast<std::size_t>(count));
+  }
 }
 
 std::string why_unread(const std::string& path) {
