@@ -51,6 +51,10 @@ void NodeCommander::take(const CommandSeen& event) {
   }
   seen_ = event;
   if (job_ && same) job_->revision = event.revision;
+  // Drop a command that has not begun, since this one replaces it. The store may already have let
+  // that command begin, so its answer must not count any more.
+  const bool replaces = job_ && job_->command.id != event.command.id;
+  if (replaces && job_->stage != Job::Stage::acting) job_.reset();
   consider();
 }
 

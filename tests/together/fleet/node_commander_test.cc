@@ -154,6 +154,24 @@ TEST_CASE("a command that is erased from the store is not executed") {
   CHECK(bench.deeds.empty());
 }
 
+TEST_CASE("a command that another one has replaced is not executed, though the store allowed it") {
+  Bench bench;
+  bench.prepare();
+  const Command apply{
+      .id = "t.apply.1", .action = CommandAction::apply, .version = "2", .trace = "t"};
+  static_cast<void>(bench.agent.step(CommandSeen{apply, ++bench.revision}, bench.now));
+  const NodeActions asks = bench.agent.step(Saved{}, bench.now);
+  REQUIRE(std::holds_alternative<Ask>(asks.front()));
+
+  // The store has answered the question before the roll-back was written, but this answer arrives
+  // only after the node has answered the roll-back.
+  bench.order(CommandAction::rollback, "t.rollback.1");
+  CHECK(bench.result() == "done");
+  bench.tell(AskEnded{Committed{9}});
+  CHECK(bench.deeds == std::vector<std::string>{"prepare"});
+  CHECK(bench.phase == UpgradePhase::unknown);
+}
+
 TEST_CASE("a command that a stop held back is executed when the stop is gone") {
   Bench bench;
   bench.question = Refused{};
