@@ -324,7 +324,14 @@ class PlanDecider {
         {.key = key_of(KeyKind::desired, {plan_.component}), .value = write_record(desired)});
   }
 
+  // Restores the desired version from before the plan. The whole record comes back: if that version
+  // was refused because a rollout was undone, for example, no node must move to it now, either.
   void take_wish_back() {
+    if (!plan_.desired_before.empty()) {
+      transaction_.puts.push_back({.key = key_of(KeyKind::desired, {plan_.component}),
+                                   .value = write_record(plan_.desired_before.front())});
+      return;
+    }
     if (!plan_.previous.empty()) return put_desired(plan_.previous, plan_.previous_digest);
     transaction_.erases.push_back({.key = key_of(KeyKind::desired, {plan_.component})});
   }

@@ -72,6 +72,7 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
+    if (ground.desired_revision != 0) plan.desired_before = {ground.desired};
   }
   const Desired pending{.version = plan.version,
                         .digest = plan.digest,

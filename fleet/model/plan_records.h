@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/model/cell_records.h"
+
 namespace fleet {
 
 enum class StepClass { unknown, any, one_at_a_time, once, together };
@@ -60,6 +62,9 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
+  // The whole record of that desired version, at most one. Earlier versions of the program have not
+  // written it.
+  std::vector<Desired> desired_before = {};
   std::int64_t step = 0;  // the number of the step that may run now, from 1; 0: none yet
   bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done
   bool back = false;    // true: the plan stops before any `act`, and stopped members start again

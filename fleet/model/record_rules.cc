@@ -308,6 +308,10 @@ Wrong put_right(Plan& plan) {
       return wrong;
     }
   }
+  if (plan.desired_before.size() > 1) return "it has two wishes of before";
+  if (!plan.desired_before.empty()) {
+    if (auto wrong = put_right(plan.desired_before.front())) return wrong;
+  }
   if (plan.step < 0 || plan.step > static_cast<std::int64_t>(plan.steps.size())) {
     return "step " + std::to_string(plan.step) + " of " + std::to_string(plan.steps.size());
   }

@@ -8,6 +8,7 @@
 #include "fleet/common/log_line.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/plan_decision.h"
 #include "fleet/model/plan_draft.h"
 #include "fleet/model/record_text.h"
 
@@ -298,6 +299,35 @@ TEST_CASE("a major version begins as a pending wish, which no node follows") {
   DesiredView view("web");
   view.take({.key = begun.puts[1].key, .value = begun.puts[1].value, .modified = 7});
   CHECK_FALSE(view.wish());
+}
+
+TEST_CASE("a plan that goes back restores the wish from before it, with all that was said of it") {
+  Plan plan = good_plan();
+  plan.component = "web";
+  const Desired before{.version = "1.0.0",
+                       .digest = "d1",
+                       .why = "spring",
+                       .downgrade = true,
+                       .who = "anna",
+                       .refused = "rollout/r is undone"};
+  const Transaction begun =
+      next_creation("p", plan, {"n"}, {5, 0, before, 6}, std::nullopt).value();
+  PlanView view{.name = "p",
+                .plan = read_record<Plan>(begun.puts.back().value).value(),
+                .revision = 7,
+                .ids = {"n"}};
+  view.plan.step = 2;
+  view.plan.lock = "n";
+  view.members["n"] = {.record = {.step = 2,
+                                  .phase = MemberPhase::failed,
+                                  .error = true,
+                                  .exit_status = exit_nothing_changed},
+                       .revision = 8};
+
+  const PlanDecision back = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(back.transaction);
+  CHECK(back.transaction->puts.front().key == "/fleet/v1/desired/web");
+  CHECK(read_record<Desired>(back.transaction->puts.front().value).value() == before);
 }
 
 TEST_CASE("a plan of many members is written in parts, and runs when the last is written") {

@@ -179,6 +179,7 @@ void add_plan(std::vector<Written>& all) {
             .state = PlanState::running,
             .previous = "1.0.0",
             .previous_digest = "digest",
+            .desired_before = {{.version = "1.0.0", .digest = "digest", .refused = "why"}},
             .step = 1,
             .lock = "e1",
             .error = "why",
