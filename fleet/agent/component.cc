@@ -99,8 +99,7 @@ void Component::look_at_command() {
     return;
   }
   const std::pair<std::string, Revision> now{command->id, there->modified};
-  const bool waits =
-      machine_.must_wait(command->action) && commander_->ledger().begun.id != command->id;
+  const bool waits = machine_.must_wait(*command) && commander_->ledger().begun.id != command->id;
   if (waits || std::exchange(seen_, now) == now) return;
   take(CommandSeen{*command, there->modified});
 }
@@ -220,7 +219,7 @@ void Component::perform(const GoBack& back) {
 
 void Component::perform(const PassGate& pass) {
   desk_.log(settings_.name + ": stop (" + pass.reason + ")");
-  feed(StopOrdered{});
+  feed(StopOrdered{pass.command});
 }
 
 void Component::perform(const Reboot& reboot) {

@@ -5,6 +5,7 @@
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/wish_machine.h"
 
 namespace fleet {
 namespace {
@@ -162,7 +163,7 @@ bool has_failed(const DesiredNode& node, const CellWish& wish) {
 }
 
 std::string stop_id(const DesiredNode& node) {
-  return node.upgrade.record.attempt + ".stop.1";
+  return stop_id(node.upgrade.record.attempt);
 }
 
 // ---- the observations

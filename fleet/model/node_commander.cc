@@ -178,7 +178,7 @@ void NodeCommander::act() {
       actions_.emplace_back(Reboot{command.id});
       return;
     case CommandAction::stop:
-      actions_.emplace_back(PassGate{command.reason, command.deadline_ms});
+      actions_.emplace_back(PassGate{command.id, command.reason, command.deadline_ms});
       return answer(command.id, result_done);
     case CommandAction::status:
     case CommandAction::unknown:

@@ -187,6 +187,7 @@ struct GoBack {
 // The action to confirm the new version, which was started beside the old one and waits for this
 // confirmation. The new version then replaces the old one.
 struct PassGate {
+  std::string command = {};  // the id of the command
   std::string reason = {};
   Ms deadline_ms = 0;
 

@@ -20,6 +20,10 @@ bool is_attempt(const std::string& upgrade) {
   return upgrade.starts_with("desired.");
 }
 
+std::string stop_id(const std::string& attempt) {
+  return attempt + ".stop.1";
+}
+
 WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
   now_ = now;
   std::visit([this](const auto& happened) { take(happened); }, event);
@@ -79,8 +83,8 @@ void WishMachine::take(const GateReached& /*reached*/) {
   report(UpgradePhase::cutover_ready);
 }
 
-void WishMachine::take(const StopOrdered& /*ordered*/) {
-  if (stage_ != Stage::gate) return;
+void WishMachine::take(const StopOrdered& ordered) {
+  if (stage_ != Stage::gate || ordered.command != stop_id(upgrade_.attempt)) return;
   stage_ = Stage::going;
   actions_.emplace_back(std::in_place_type<ConfirmUpgrade>);
 }
@@ -139,8 +143,9 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
-bool WishMachine::must_wait(CommandAction action) const {
-  if (action == CommandAction::stop) return stage_ != Stage::gate;
+bool WishMachine::must_wait(const Command& command) const {
+  if (command.action == CommandAction::stop)
+    return stage_ != Stage::gate || command.id != stop_id(upgrade_.attempt);
   return stage_ != Stage::idle && stage_ != Stage::fetching;
 }
 

@@ -18,7 +18,8 @@
 //   none                 | an untried wish       | staging: fetch the release
 //   staging              | release fetched       | verifying: ask the upgrader for the upgrade
 //   verifying            | new version is ready  | cutover-ready: the new version waits
-//   cutover-ready        | a command to stop     | going: confirm the upgrade
+//   cutover-ready        | a command to stop     | going: confirm the upgrade. A command for an
+//                        |                       | earlier attempt is ignored
 //   any but going        | a different wish      | cancel the attempt, then begin the new wish
 //   staging              | a claim on the node   | let the fetch end, then rolled-back
 //   verifying            | a claim on the node   | cancel the attempt, then rolled-back
@@ -49,6 +50,9 @@ struct Wish {
 
 // Returns whether an upgrade with this id was begun to reach a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
+// Returns the id of the command to stop the old version, so that the new version of this attempt
+// replaces it.
+[[nodiscard]] std::string stop_id(const std::string& attempt);
 
 // ---- events
 
@@ -91,7 +95,9 @@ struct Fetched {
   std::vector<Capsule> evidence = {};
 };
 struct GateReached {};
-struct StopOrdered {};
+struct StopOrdered {
+  std::string command = {};  // the id of the command
+};
 // The event that the upgrade has ended, and that this instance is still active.
 struct AttemptEnded {
   std::string error = {};
@@ -137,11 +143,11 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether a command with this action has to wait. The command to stop the old version
-  // waits until the new version is ready to replace it. All other commands wait while the upgrader
+  // Returns whether a command has to wait. The command to stop the old version waits until the new
+  // version of the attempt that it names is ready. All other commands wait while the upgrader
   // carries out the upgrade to a desired version, since an upgrader carries out one upgrade at a
   // time.
-  [[nodiscard]] bool must_wait(CommandAction action) const;
+  [[nodiscard]] bool must_wait(const Command& command) const;
   // Returns true if three conditions hold: the upgrader was asked for the upgrade with this id,
   // this upgrade is still wanted, and its new version is not yet ready beside the old one.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {

@@ -188,8 +188,7 @@ void SimNode::look_at_command() {
     return;
   }
   const std::pair<std::string, Revision> now{command->id, there->modified};
-  const bool waits =
-      machine_.must_wait(command->action) && commander_.ledger().begun.id != command->id;
+  const bool waits = machine_.must_wait(*command) && commander_.ledger().begun.id != command->id;
   if (waits || std::exchange(seen_, now) == now) return;
   observer_.ordered(*command);
   take(CommandSeen{*command, there->modified});
@@ -274,8 +273,8 @@ void SimNode::perform(const GoBack& back) {
   });
 }
 
-void SimNode::perform(const PassGate&) {
-  later([this] { feed(StopOrdered{}); });
+void SimNode::perform(const PassGate& pass) {
+  later([this, command = pass.command] { feed(StopOrdered{command}); });
 }
 
 // ---- actions that bring the node to its desired version

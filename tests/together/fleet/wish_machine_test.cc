@@ -19,6 +19,9 @@ Wish wish(Revision revision, const std::string& version = "2.0.0") {
   return {revision, Desired{.version = version, .digest = "d"}};
 }
 
+// The id of the command to stop the old version for the first attempt to reach wish(5).
+const std::string the_stop = "desired.5.1.stop.1";
+
 // A node that runs 1.0.0.
 class Bench {
  public:
@@ -70,7 +73,7 @@ TEST_CASE("a wish is fetched, requested, shown at the gate, and confirmed at the
   const WishActions third = bench.step(GateReached{});
   CHECK(bench.recorded().phase == UpgradePhase::cutover_ready);
   CHECK_FALSE(has<ConfirmUpgrade>(third));
-  const WishActions fourth = bench.step(StopOrdered{});
+  const WishActions fourth = bench.step(StopOrdered{the_stop});
   CHECK(has<ConfirmUpgrade>(fourth));
 
   CHECK(bench.recorded().attempt == "desired.5.1");
@@ -146,8 +149,8 @@ TEST_CASE("a wish that changes or is erased before the old version is told to st
   const WishActions actions = bench.step(WishSeen{next});
   CHECK(has<CancelUpgrade>(actions));
   CHECK_FALSE(has<FetchRelease>(actions));
-  CHECK(bench.machine().must_wait(CommandAction::stop));
-  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+  CHECK(bench.machine().must_wait({.id = the_stop, .action = CommandAction::stop}));
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{the_stop})));
 
   CHECK(has<FetchRelease>(bench.step(AttemptEnded{"cancelled"})) == !goes);
 }
@@ -155,7 +158,7 @@ TEST_CASE("a wish that changes or is erased before the old version is told to st
 TEST_CASE("after the old version was told to stop, a changed wish does not matter") {
   Bench bench;
   bench.reach(UpgradePhase::cutover_ready);
-  REQUIRE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+  REQUIRE(has<ConfirmUpgrade>(bench.step(StopOrdered{the_stop})));
 
   CHECK(bench.step(WishSeen{wish(6, "3.0.0")}).empty());
   CHECK(has<FetchRelease>(bench.step(AttemptEnded{"trial: exited"})));
@@ -173,10 +176,10 @@ TEST_CASE("an upgrade that waits at its gate is cancelled when a rollout or a co
   bench.reach(GENERATE(UpgradePhase::verifying, UpgradePhase::cutover_ready));
 
   CHECK(has<CancelUpgrade>(bench.step(WishSeen{.wish = wish(5), .claimed = true})));
-  CHECK(bench.machine().must_wait(CommandAction::apply));
-  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+  CHECK(bench.machine().must_wait({.action = CommandAction::apply}));
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{the_stop})));
   CHECK_FALSE(has<FetchRelease>(bench.step(AttemptEnded{"the node is claimed"})));
-  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  CHECK_FALSE(bench.machine().must_wait({.action = CommandAction::apply}));
   CHECK(bench.recorded().phase == UpgradePhase::rolled_back);
 
   // The upgrader already knows the id of the cancelled upgrade, so the next attempt must have a new
@@ -212,20 +215,20 @@ TEST_CASE("a fetch goes on when the same release is desired anew") {
 
 TEST_CASE("an order waits until the upgrader has ended the upgrade to a desired version") {
   Bench bench;
-  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
-  CHECK(bench.machine().must_wait(CommandAction::stop));
+  CHECK_FALSE(bench.machine().must_wait({.action = CommandAction::apply}));
+  CHECK(bench.machine().must_wait({.id = the_stop, .action = CommandAction::stop}));
   bench.reach(UpgradePhase::staging);
-  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  CHECK_FALSE(bench.machine().must_wait({.action = CommandAction::apply}));
   bench.step(Fetched{"desired.5.1", ""});
-  CHECK(bench.machine().must_wait(CommandAction::apply));
-  CHECK(bench.machine().must_wait(CommandAction::stop));
+  CHECK(bench.machine().must_wait({.action = CommandAction::apply}));
+  CHECK(bench.machine().must_wait({.id = the_stop, .action = CommandAction::stop}));
   bench.step(GateReached{});
-  CHECK(bench.machine().must_wait(CommandAction::apply));
-  CHECK_FALSE(bench.machine().must_wait(CommandAction::stop));
-  bench.step(StopOrdered{});
-  CHECK(bench.machine().must_wait(CommandAction::apply));
+  CHECK(bench.machine().must_wait({.action = CommandAction::apply}));
+  CHECK_FALSE(bench.machine().must_wait({.id = the_stop, .action = CommandAction::stop}));
+  bench.step(StopOrdered{the_stop});
+  CHECK(bench.machine().must_wait({.action = CommandAction::apply}));
   bench.step(AttemptEnded{"trial: exited"});
-  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  CHECK_FALSE(bench.machine().must_wait({.action = CommandAction::apply}));
 }
 
 TEST_CASE("a restart tries a wish again whose attempt was cancelled, under another id") {
@@ -259,12 +262,12 @@ TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
   WishMachine machine;
   const auto step = [&machine](const WishEvent& event) { return machine.step(event, "now"); };
   step(Settled{.version = "1.0.0", .recorded = recorded, .upgrading = upgrading});
-  CHECK(machine.must_wait(CommandAction::apply));
+  CHECK(machine.must_wait({.action = CommandAction::apply}));
 
   SECTION("nothing has changed") {
     CHECK(step(WishSeen{wish(5)}).empty());
     step(GateReached{});
-    CHECK(has<ConfirmUpgrade>(step(StopOrdered{})) == waits);
+    CHECK(has<ConfirmUpgrade>(step(StopOrdered{the_stop})) == waits);
   }
   SECTION("the node was claimed meanwhile") {
     CHECK(has<CancelUpgrade>(step(WishSeen{.wish = wish(5), .claimed = true})) == waits);
@@ -328,10 +331,28 @@ TEST_CASE("the end of an upgrade that a command began is not reported as that of
 
 TEST_CASE("the upgrade is confirmed only at the gate") {
   Bench bench;
-  CHECK(bench.step(StopOrdered{}).empty());
+  CHECK(bench.step(StopOrdered{the_stop}).empty());
   bench.reach(GENERATE(UpgradePhase::staging, UpgradePhase::verifying));
 
-  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{the_stop})));
+}
+
+TEST_CASE("a command to stop for an earlier attempt waits, and confirms no other upgrade") {
+  Bench bench;
+  bench.reach(UpgradePhase::cutover_ready);
+  // The wish changes before the command arrives. The controller has seen the version of the first
+  // attempt, and not that of the second one.
+  bench.step(WishSeen{wish(6, "3.0.0"), false, 6});
+  bench.step(AttemptEnded{"cancelled"});
+  bench.step(Fetched{"desired.6.6", ""});
+  bench.step(GateReached{});
+  REQUIRE(bench.recorded().phase == UpgradePhase::cutover_ready);
+  CHECK(bench.machine().must_wait({.id = the_stop, .action = CommandAction::stop}));
+  CHECK(bench.step(StopOrdered{the_stop}).empty());
+
+  const std::string now = stop_id("desired.6.6");
+  CHECK_FALSE(bench.machine().must_wait({.id = now, .action = CommandAction::stop}));
+  CHECK(has<ConfirmUpgrade>(bench.step(StopOrdered{now})));
 }
 
 TEST_CASE("the confirmation of an upgrade is wanted until the upgrade has ended") {
@@ -339,7 +360,7 @@ TEST_CASE("the confirmation of an upgrade is wanted until the upgrade has ended"
   bench.reach(UpgradePhase::cutover_ready);
   CHECK_FALSE(bench.machine().confirms("desired.5.1"));
 
-  bench.step(StopOrdered{});
+  bench.step(StopOrdered{the_stop});
   bench.step(WishSeen{wish(6), true});
   CHECK(bench.machine().confirms("desired.5.1"));
   CHECK_FALSE(bench.machine().confirms("desired.5.0"));
@@ -388,6 +409,8 @@ std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
   if (auto* fetched = std::get_if<Fetched>(&event))
     fetched->attempt = node.machine.upgrade().attempt;
+  if (auto* stop = std::get_if<StopOrdered>(&event))
+    stop->command = stop_id(node.machine.upgrade().attempt);
   if (auto* seen = std::get_if<WishSeen>(&event)) {
     seen->at = ++node.at;
     if (seen->wish) node.seen = seen->wish->revision;
