@@ -336,8 +336,15 @@ class PlanDecider {
     transaction_.erases.push_back({.key = key_of(KeyKind::desired, {plan_.component})});
   }
 
+  // While the record `stop` exists, nothing begins. No member that has a place of a budget has
+  // begun then, so the plan gives its places back, and others need not wait for them.
   PlanDecision begin(const std::string& news) {
-    if (view_.stopped) return {};
+    if (view_.stopped) {
+      next_ = plan_;
+      next_.driver = facts_.controller;
+      transaction_.puts.clear();
+      return free_places({}).value_or(PlanDecision{});
+    }
     transaction_.compares.push_back({.key = key_of(KeyKind::stop)});
     return write(news);
   }

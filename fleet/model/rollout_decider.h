@@ -189,6 +189,9 @@ class RolloutDecider {
   // value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
+  // Gives back the budget places of these nodes, without a note for which places the rollout waits.
+  // Returns no value if the rollout has no place for them.
+  std::optional<What> free_places(const Ids& nodes);
   // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;

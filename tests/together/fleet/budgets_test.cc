@@ -138,8 +138,9 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // Returns the next decision of the driver of a plan for n1 and n2, which are nodes of one site.
 // `plan` is the current record of the plan.
-PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p") {
+PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p", bool stopped = false) {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
+  view.stopped = stopped;
   for (const std::string& id : view.ids)
     view.members[id] = {.record = {.step = view.plan.step + 1, .phase = MemberPhase::waiting},
                         .revision = 1};
@@ -191,6 +192,18 @@ TEST_CASE("a plan waits for places with none of its own, and says for which") {
   decision = decided(bench, waits);
   CHECK_FALSE(decision.transaction);
   CHECK_FALSE(decision.over);
+}
+
+TEST_CASE("a plan that may not begin its next step keeps no places meanwhile") {
+  Bench bench;
+  bench.takes("plan/p", {"n1", "n2"});
+  const PlanDecision decision = decided(bench, plan_of(StepClass::any), "p", true);
+  REQUIRE(decision.transaction);
+  CHECK(decision.transaction->erases.size() == 2);
+  CHECK(planned(decision).step == 0);
+  for (const std::string node : {"n1", "n2"})
+    bench.frees("plan/p", node);
+  CHECK_FALSE(decided(bench, plan_of(StepClass::any), "p", true).transaction);
 }
 
 TEST_CASE("a step that is done together stops the plan") {
