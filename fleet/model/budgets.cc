@@ -156,6 +156,20 @@ std::string Budgets::limits_text() const {
   return listed(texts);
 }
 
+// Returns the first `most_wanted` numbers below `most` at which the budget of this domain has a
+// place that is not taken, or fewer if there are not as many.
+std::vector<std::int64_t> Budgets::free_numbers(const Domain& domain, std::int64_t most,
+                                                std::size_t most_wanted) const {
+  std::vector<std::int64_t> numbers;
+  const auto there = taken_.find(domain);
+  for (std::int64_t number = 0; number < most && numbers.size() < most_wanted; ++number) {
+    const bool is_free = there == taken_.end() || !there->second.contains(number) ||
+                         !exists(there->second.at(number).node);
+    if (is_free) numbers.push_back(number);
+  }
+  return numbers;
+}
+
 PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>& nodes,
                           std::size_t room) const {
   PlacesAnswer answer{.has_all = true};
@@ -182,21 +196,22 @@ PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>&
     }
     if (missing.empty()) continue;
     answer.has_all = false;
-    const auto taken = static_cast<std::int64_t>(others.size());
-    if (taken + wanted > most) {
+    const std::vector<std::int64_t> free = free_numbers(domain, most, missing.size());
+    const bool is_room = free.size() == missing.size();
+    const auto taken = is_room ? static_cast<std::int64_t>(others.size())
+                               : most - static_cast<std::int64_t>(free.size());
+    if (taken + wanted > most || !is_room) {
       answer.waits_for = what + std::to_string(taken) + " of " + std::to_string(most) +
                          " places are taken, by " + holders(others);
       if (taken < most) answer.waits_for += "; " + std::to_string(wanted) + " are needed";
       return answer;
     }
-    std::int64_t number = 0;
+    auto number = free.begin();
     for (const std::string& node : missing) {
       if (answer.puts.size() >= room) break;
-      auto at = places.find(number);
-      while (at != places.end() && exists(at->second.node))
-        at = places.find(++number);
+      const auto at = places.find(*number);
       const std::string key =
-          key_of(KeyKind::place, {domain.first, domain.second, std::to_string(number++)});
+          key_of(KeyKind::place, {domain.first, domain.second, std::to_string(*number++)});
       answer.compares.push_back(
           {.key = key, .revision = at == places.end() ? 0 : at->second.modified});
       answer.puts.push_back(

@@ -115,6 +115,8 @@ class Budgets {
   // read counts, too, as `place NUMBER` in place of a node.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
+  [[nodiscard]] std::vector<std::int64_t> free_numbers(const Domain& domain, std::int64_t most,
+                                                       std::size_t most_wanted) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
 
   // The budgets of the cell: for each label, how many nodes with the same value of that label may

@@ -70,6 +70,18 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.budgets.nodes_of("rollout/r2") == std::set<std::string>{"n3"});
 }
 
+TEST_CASE("no place has a number above the budget, even if two runs have places for one node") {
+  Bench bench;
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());
+  CHECK(bench.takes("rollout/r2", {"n1"}).empty());  // of another component
+  // Only one node is down, but both numbers are in use. A third number would exist beside a place
+  // that somebody else takes at the same moment, when r2 has given its place back.
+  CHECK(bench.takes("rollout/r3", {"n2"}) ==
+        "site=north: 2 of 2 places are taken, by n1 (rollout/r2)");
+  bench.frees("rollout/r2", "n1");
+  CHECK(bench.takes("rollout/r3", {"n2"}).empty());
+}
+
 TEST_CASE("each place whose record cannot be read counts as taken") {
   Bench bench;
   for (const std::string number : {"0", "1"})
