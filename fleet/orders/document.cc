@@ -97,6 +97,7 @@ There plan_there(const Order& order, const KeyValue& found) {
     if (one.agent != now.agent) return "agent";
     if (one.soak_ms != now.soak_ms) return "soak_ms";
     if (one.ignore_window != now.ignore_window) return "ignore_window";
+    if (one.over_budget != now.over_budget) return "over_budget";
     return one.steps == now.steps ? "" : "steps";
   }();
   return {true, other.empty() ? "" : "it is there already, with another value of " + other};

@@ -367,6 +367,8 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
   CHECK(bench.apply(plan + "}}}").empty());
   CHECK(bench.refusal(plan + R"(,"soak_ms":1}}})") ==
         "plan/move: it is there already, with another value of soak_ms");
+  CHECK(bench.refusal(plan + R"(,"over_budget":true}}})") ==
+        "plan/move: it is there already, with another value of over_budget");
 
   bench.store.erase(root + "rollout/spring");
   bench.store.put(root + "history/000000000001",
