@@ -287,6 +287,23 @@ TEST_CASE("a node soaks, waits the longer of three soaks and five minutes, and g
   CHECK(bench.phase == UpgradePhase::unconfirmed);
 }
 
+// The driver reads the phase of the upgrade before the answer. An answer that came before the phase
+// would count as the version's failure.
+TEST_CASE("a confirm that comes while the node goes back is answered when it is unconfirmed") {
+  Bench bench;
+  bench.reach_trial();
+  bench.wait(60 * second);
+  bench.wait(240 * second);
+  REQUIRE(bench.deeds.back() == "back: no confirmation came in time");
+  const std::size_t before = bench.answers.size();
+  bench.order(CommandAction::confirm, "t.confirm.1");
+  CHECK(bench.answers.size() == before);
+
+  bench.tell(UpgradeEnded{"t.apply.1", UpgradeEnding::rolled_back});
+  CHECK(bench.phase == UpgradePhase::unconfirmed);
+  CHECK(bench.result() == "nothing to confirm");
+}
+
 TEST_CASE("an upgrade is also unconfirmed if the upgrader's trial ends first") {
   Bench bench;
   bench.reach_trial();
