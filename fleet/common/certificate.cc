@@ -25,6 +25,13 @@ std::string common_name(X509_NAME* subject) {
   return size < 0 ? "" : std::string(name, static_cast<std::size_t>(size));
 }
 
+// Sets the common name. Gives the bytes to OpenSSL as a finished string in UTF-8: OpenSSL would
+// refuse to convert a text of more than 64 bytes, and a node's name may be that long with its kind.
+bool set_common_name(X509_NAME* subject, const std::string& name) {
+  const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
+  return X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING, text, -1, -1, 0) == 1;
+}
+
 UnixSeconds seconds(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return 0;
@@ -82,9 +89,8 @@ bool add_usage(X509* certificate, const Signing& signing) {
 
 bool fill(X509* certificate, X509* signer, EVP_PKEY* key, const Signing& signing) {
   X509_NAME* subject = X509_get_subject_name(certificate);
-  const auto* name = reinterpret_cast<const unsigned char*>(signing.name.c_str());
   return X509_set_version(certificate, X509_VERSION_3) == 1 && add_serial(certificate) &&
-         X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, name, -1, -1, 0) == 1 &&
+         set_common_name(subject, signing.name) &&
          X509_set_issuer_name(
              certificate, X509_get_subject_name(signer == nullptr ? certificate : signer)) == 1 &&
          X509_gmtime_adj(X509_getm_notBefore(certificate), -day_s) != nullptr &&
@@ -183,11 +189,9 @@ KeyProof proof_of_key(const std::string& request_text, const std::string& text,
 std::string request_for(const std::string& name, const std::string& key_text) {
   const Key key = key_in(key_text);
   const Request request(X509_REQ_new());
-  const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   const bool made = key != nullptr && request != nullptr &&
                     X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) == 1 &&
-                    X509_NAME_add_entry_by_txt(X509_REQ_get_subject_name(request.get()), "CN",
-                                               MBSTRING_ASC, text, -1, -1, 0) == 1 &&
+                    set_common_name(X509_REQ_get_subject_name(request.get()), name) &&
                     X509_REQ_set_pubkey(request.get(), key.get()) == 1 &&
                     X509_REQ_sign(request.get(), key.get(), EVP_sha256()) != 0;
   ERR_clear_error();

@@ -10,6 +10,8 @@
 #include <filesystem>
 
 #include "fleet/agent/renewal.h"
+#include "fleet/common/authority.h"
+#include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/joining.h"
@@ -42,6 +44,23 @@ PendingRenewal only(const RecordsByKey& all) {
   const auto pending = pending_renewals(all);
   REQUIRE(pending.size() == 1);
   return pending.front();
+}
+
+TEST_CASE("a node gets a certificate and its renewal, however long its name may be") {
+  const std::string name = "node:" + std::string(id_bytes_max, 'a');
+  const std::string authority = new_private_key();
+  const Signed root = sign_for_key({.name = "cell", .days = 9, .is_authority = true}, authority);
+  REQUIRE(root.error.empty());
+  const std::string key = new_private_key();
+  const Signed made = sign({.request = request_for(name, key),
+                            .signer = {root.certificate, authority},
+                            .name = name,
+                            .only_renews = true,
+                            .days = 3});
+  CHECK(made.error.empty());
+  CHECK(name_in(made.certificate) == name);
+  CHECK(why_not_usable(made.certificate, name, key).empty());
+  CHECK(is_signed_by(made.certificate, root.certificate));
 }
 
 TEST_CASE("a certificate is renewed when two thirds of its life are over, and not before") {
