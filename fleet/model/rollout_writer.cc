@@ -1,4 +1,5 @@
 // Makes the transactions of a rollout's driver: see RolloutWriter in rollout_decider.h.
+#include "fleet/model/desired_view.h"
 #include "fleet/model/judge_watch.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -222,7 +223,7 @@ void RolloutWriter::put_wish_before(const std::string& node) {
 
 void RolloutWriter::refuse_wish() {
   rollout_.wish_refused = true;
-  if (!view_.wish || view_.wish->version != rollout_.terms.version) return;
+  if (!view_.wish || !is_same_version(view_.wish->version, rollout_.terms.version)) return;
   Desired wish = *view_.wish;
   wish.refused = claim_of(view_) + " is undone";
   const std::string key = key_of(KeyKind::desired, {rollout_.terms.component});

@@ -188,6 +188,20 @@ TEST_CASE("a rollout that may not begin keeps no places meanwhile, and takes the
   CHECK(bench.stage(0) == NodeStage::applying);
 }
 
+TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
+  const std::string wish = GENERATE("2", "2+b7", "1", "3");
+  Bench bench(1);
+  bench.settle();
+  const std::string key = key_of(KeyKind::desired, {"agent"});
+  bench.put(key, write_record(Desired{.version = wish, .digest = "d"}));
+  Rollout rollout = bench.rollout();
+  begin_undo(rollout);
+  bench.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  const Desired now = read_record<Desired>(bench.store.find(key)->value).value();
+  CHECK(now.refused == (wish.starts_with("2") ? "rollout/r is undone" : ""));
+  CHECK(now.version == wish);
+}
+
 TEST_CASE("the record of a failed node keeps the evidence that the node has given") {
   Bench bench(2, {.max_failed = 3});
   bench.settle();
