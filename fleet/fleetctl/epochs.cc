@@ -2,10 +2,13 @@
 // restored from a snapshot contains old orders again. `restored` increases the store's epoch, so
 // that no node obeys these orders. `accept-epoch` makes the nodes continue, after a person has
 // checked the records.
+#include <ctime>
+
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/store_snapshots.h"
 
 namespace fleetctl {
 
@@ -18,8 +21,8 @@ int restored(const Options& options, Asker& asker) {
   OneRecord<fleet::Stop> stopped;
   if (const int status = read_one(asker, key, now); status != exit_done) return status;
   if (const int status = read_one(asker, stop, stopped); status != exit_done) return status;
-  const fleet::Epoch next{.number = now.record.value_or(fleet::Epoch{}).number + 1,
-                          .why = options.why};
+  const fleet::Epoch next =
+      fleet::next_epoch(now.record.value_or(fleet::Epoch{}), std::time(nullptr), options.why);
   fleet::Transaction transaction{.compares = {{.key = key, .revision = now.revision}},
                                  .puts = {{.key = key, .value = fleet::write_record(next)}}};
   if (stopped.revision == 0) {

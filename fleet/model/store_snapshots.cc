@@ -55,6 +55,10 @@ std::vector<std::string> outlived_snapshots(const std::vector<std::string>& file
 
 // ---- a store that was restored
 
+Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why) {
+  return {.number = std::max(before.number + 1, now), .why = why};
+}
+
 StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch, Revision revision) {
   const bool is_new = known.revision == 0;
   const bool is_another = epoch.number != known.epoch;

@@ -53,6 +53,11 @@ struct StoreVerdict {
   std::string doubt = {};  // why the node must do nothing; empty if it may go on
 };
 
+// Returns the epoch that a restore from a snapshot begins, at the time `now`. Its number differs
+// from that of an earlier restore, even if the snapshot is older than that restore: the number is
+// the time in seconds since 1970 or, if the clock is behind, one more than the number `before` has.
+[[nodiscard]] Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why);
+
 // Decides whether the node may go on with this store. A person increases the number in the record
 // `epoch` after a restore from a snapshot; without this record, the epoch is 0. A node that knows
 // no store yet may go on. If the store has the epoch that the node knows, the node may go on unless

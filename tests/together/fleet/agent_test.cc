@@ -573,10 +573,24 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // An epoch is the number of restores of the store from a snapshot. A person has accepted epoch 4,
+  // An epoch has another number after each restore from a snapshot. A person has accepted epoch 4,
   // and in this epoch the node has seen revision 90. Now the store is at revision 80, which is
   // lower, so it was restored once more. No person has accepted this restore.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
+}
+
+TEST_CASE("a second restore is doubted, too, if its snapshot knows nothing of the first one") {
+  const Epoch in_snapshot;
+  Epoch first = next_epoch(in_snapshot, 1'000, "an old snapshot");
+  CHECK(first.number == 1'000);
+  first.accepted = true;
+  const KnownStore known = judge_store({0, 400}, first, 100).known;
+  CHECK(known == KnownStore{1'000, 100});
+
+  // Now a later snapshot is restored, which was still taken before the first restore.
+  const Epoch second = next_epoch(in_snapshot, 1'600, "the right snapshot");
+  CHECK(judge_store(known, second, 400).doubt == "epoch 1600 is not accepted (known: 1000)");
+  CHECK(next_epoch(second, 7, "a clock that is wrong").number == 1'601);
 }
 
 }  // namespace
