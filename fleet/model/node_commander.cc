@@ -89,7 +89,8 @@ void NodeCommander::consider() {
     return;
   }
   // If no `confirm` has come in time, the node already goes back. Then this one is answered when
-  // the phase `unconfirmed` is reported: an earlier answer would look like a failure of the version.
+  // the phase `unconfirmed` is reported: an earlier answer would look like a failure of the
+  // version.
   if (command.action == CommandAction::confirm && run_ && run_->late) return;
   const std::string why = why_not(command);
   if (!why.empty()) return answer(command.id, why);

@@ -89,6 +89,11 @@ class RolloutWriter {
 // version is worse, the transaction also aborts the rollout.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
+// Returns the transaction by which the rollout gives back the budget places of these nodes, or no
+// value if it has none.
+[[nodiscard]] std::optional<Write> freed_places(const RolloutView& view, const DriverFacts& facts,
+                                                const std::vector<std::string>& nodes);
+
 // Describes the batch under way: the state of each of its nodes at one moment. The state follows
 // from the node's records, and from whether the node's time to answer is over.
 class RolloutBatchNow {
@@ -189,9 +194,6 @@ class RolloutDecider {
   // value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
-  // Gives back the budget places of these nodes, without a note for which places the rollout waits.
-  // Returns no value if the rollout has no place for them.
-  std::optional<What> free_places(const Ids& nodes);
   // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;

@@ -165,7 +165,9 @@ What RolloutDecider::next_order() {
   if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
   if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
     // The rollout may have to wait for hours, so nobody else shall wait for its places meanwhile.
-    if (is_held_back()) return free_places(ready).value_or(wait_to_begin());
+    auto frees = is_held_back() ? freed_places(view_, facts_, ready) : std::nullopt;
+    if (frees) return *frees;
+    if (is_held_back()) return wait_to_begin();
     if (auto step = take_places(ready)) return *step;
     return give(ready, RolloutStep::apply, BatchPhase::applying);
   }
@@ -188,7 +190,7 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
     // rollout is paused in this case. An undo is not paused, since there may be nobody to resume
     // it; it waits until somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
-    if (auto frees = free_places(nodes)) return *frees;
+    if (auto frees = freed_places(view_, facts_, nodes)) return *frees;
     return pause("more nodes of the batch than places: " + answer.impossible);
   }
   if (!answer.waits_for.empty()) return give_places_back(nodes, answer.waits_for);
@@ -211,17 +213,6 @@ What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits
   }
   if (is_news) return Write{writer.transaction(), "waits for places: " + brief(waits_for)};
   return wait_for_answers();
-}
-
-std::optional<What> RolloutDecider::free_places(const Ids& nodes) {
-  RolloutWriter writer(view_, facts_);
-  bool any = false;
-  for (const std::string& id : nodes) {
-    if (!writer.has_room()) break;
-    any = writer.free_places(id) || any;
-  }
-  if (!any) return std::nullopt;
-  return Write{writer.transaction(), ""};
 }
 
 bool RolloutDecider::is_held_back() const {

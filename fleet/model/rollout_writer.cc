@@ -242,6 +242,18 @@ Transaction RolloutWriter::transaction() {
   return transaction_;
 }
 
+std::optional<Write> freed_places(const RolloutView& view, const DriverFacts& facts,
+                                  const std::vector<std::string>& nodes) {
+  RolloutWriter writer(view, facts);
+  bool any = false;
+  for (const std::string& id : nodes) {
+    if (!writer.has_room()) break;
+    any = writer.free_places(id) || any;
+  }
+  if (!any) return std::nullopt;
+  return Write{writer.transaction(), ""};
+}
+
 Write judged(const RolloutView& view, const DriverFacts& facts) {
   RolloutWriter writer(view, facts);
   writer.put_judge(*facts.judge);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "fleet/model/drivers.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
@@ -282,6 +283,83 @@ TEST_CASE("a halted plan keeps its places until a person recovers it") {
   const std::string place = view.places.begin()->first;
   CHECK(std::any_of(parts[0].erases.begin(), parts[0].erases.end(),
                     [&](const Erase& erase) { return erase.key == place; }));
+}
+
+// ---- the decisions of a rollout
+
+// A rollout over two nodes of a site with two places of a budget. The driver has just taken both
+// places, and has not ordered `apply` yet.
+struct RolloutBench : fleet_test::DriverWork {
+  RolloutDriver driver{"c1", "r", 100};
+
+  RolloutBench() {
+    RolloutBatch batch;
+    for (const std::string id : {"n1", "n2"}) {
+      batch.nodes.push_back(id);
+      store.put(key_of(KeyKind::node_info, {id}),
+                write_record(NodeInfo{.labels = {{"site", "north"}}}));
+      store.put(key_of(KeyKind::node_active, {id}), "{}");
+      store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
+      store.put(key_of(KeyKind::node_answer, {id, "agent"}),
+                write_record(Answer{.command = "r.prepare.1", .result = "done"}));
+    }
+    store.put(key_of(KeyKind::settings), R"({"unavailable.site":"2"})");
+    store.put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(batch));
+    store.put(key_of(KeyKind::rollout, {"r"}),
+              write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                                   .state = RolloutState::rolling,
+                                   .batches = 1}));
+    tell(BeginDriving{});
+    while (places() == 0)
+      perform();
+    REQUIRE(places() == 2);
+  }
+  void tell(const DriverEvent& event) { take(driver.step(event, 0)); }
+  // Carries out the driver's next action.
+  void perform() {
+    REQUIRE_FALSE(asked.empty());
+    const DriverAction action = asked.front();
+    asked.clear();
+    if (const auto* commit = std::get_if<Commit>(&action))
+      return tell(TransactionEnded{store.commit(commit->transaction)});
+    if (const auto* wanted = std::get_if<WantReading>(&action))
+      return tell(ReadingEnded{store.read(wanted->prefixes)});
+    tell(LeaseGranted{7});
+  }
+  void settle() {
+    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
+  }
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    tell(KeyChanged{*store.find(key)});
+    settle();
+  }
+  std::size_t places() const { return store.read({prefix_of(KeyKind::place)}).found.size(); }
+  Rollout rollout() const {
+    return read_record<Rollout>(store.find(key_of(KeyKind::rollout, {"r"}))->value).value();
+  }
+};
+
+TEST_CASE("a rollout that pauses since a budget has become too small keeps no places") {
+  RolloutBench bench;
+  bench.put(key_of(KeyKind::settings), R"({"unavailable.site":"1"})");
+  CHECK(bench.rollout().state == RolloutState::paused);
+  CHECK(bench.rollout().reason ==
+        "more nodes of the batch than places: site=north: 2 nodes need a place, and there are 1");
+  CHECK(bench.places() == 0);
+}
+
+TEST_CASE("a rollout that may not begin keeps no places meanwhile, and takes them afterwards") {
+  RolloutBench bench;
+  bench.put(key_of(KeyKind::stop), "{}");
+  CHECK(bench.rollout().state == RolloutState::rolling);
+  CHECK(bench.places() == 0);
+
+  bench.store.erase(key_of(KeyKind::stop));
+  bench.tell(KeyErased{key_of(KeyKind::stop), bench.store.revision()});
+  bench.settle();
+  CHECK(bench.places() == 2);
+  CHECK(bench.rollout().phase == BatchPhase::applying);
 }
 
 }  // namespace

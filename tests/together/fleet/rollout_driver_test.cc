@@ -142,52 +142,6 @@ TEST_CASE("a driver whose write is refused waits for the report of why, and read
   CHECK(effort.records - before.records < 20);
 }
 
-// A rollout over two nodes of a site with two places of a budget. The driver has just taken both
-// places, and has not ordered `apply` yet.
-struct PlacesBench : Bench {
-  PlacesBench() : Bench(2) {
-    settle();
-    for (int i = 0; i < 2; ++i) {
-      put(key_of(KeyKind::node_info, {node(i)}),
-          write_record(NodeInfo{.labels = {{"site", "north"}}}));
-      put(key_of(KeyKind::node_active, {node(i)}), "{}");
-      put(key_of(KeyKind::node_instance, {node(i), "i"}), "{}");
-    }
-    put(key_of(KeyKind::settings), R"({"unavailable.site":"2"})");
-    answer(0, UpgradePhase::prepared);
-    const std::string last = key_of(KeyKind::node_answer, {node(1), "agent"});
-    store.put(last, write_record(Answer{.command = "r.prepare.1", .result = "done"}));
-    tell(KeyChanged{*store.find(last)});
-    const Transaction takes = std::get<Commit>(asked.front()).transaction;
-    asked.clear();
-    tell(TransactionEnded{store.commit(takes)});
-    REQUIRE(places() == 2);
-  }
-  std::size_t places() const { return store.read({prefix_of(KeyKind::place)}).found.size(); }
-};
-
-TEST_CASE("a rollout that pauses since a budget has become too small keeps no places") {
-  PlacesBench bench;
-  bench.put(key_of(KeyKind::settings), R"({"unavailable.site":"1"})");
-  CHECK(bench.rollout().state == RolloutState::paused);
-  CHECK(bench.rollout().reason ==
-        "more nodes of the batch than places: site=north: 2 nodes need a place, and there are 1");
-  CHECK(bench.places() == 0);
-}
-
-TEST_CASE("a rollout that may not begin keeps no places meanwhile, and takes them afterwards") {
-  PlacesBench bench;
-  bench.put(key_of(KeyKind::stop), "{}");
-  CHECK(bench.rollout().state == RolloutState::rolling);
-  CHECK(bench.places() == 0);
-
-  bench.store.erase(key_of(KeyKind::stop));
-  bench.tell(KeyErased{key_of(KeyKind::stop), bench.store.revision()});
-  bench.settle();
-  CHECK(bench.places() == 2);
-  CHECK(bench.stage(0) == NodeStage::applying);
-}
-
 TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
   const std::string wish = GENERATE("2", "2+b7", "1", "3");
   Bench bench(1);
