@@ -189,6 +189,7 @@ std::vector<std::string> PlanTask::prefixes() const {
           prefix_of(KeyKind::node_info),
           node_identities(),
           prefix_of(KeyKind::rollout),
+          prefix_of(KeyKind::desired),
           prefix_of(KeyKind::window),
           key_of(KeyKind::settings),
           prefix_of(KeyKind::place)};

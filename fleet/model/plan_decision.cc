@@ -176,7 +176,7 @@ class PlanDecider {
       return wait("to migrate", {plan_.lock});
     }
     next_.acting = true;
-    if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
+    if (step().migrate) release_wish(transaction_, view_);
     // Usually nothing begins while the record `stop` exists. It is ignored here, since the members
     // have stopped their services already, and the services would be down while the members wait.
     return write("all have stopped for step " + name() + ", and may act");
@@ -274,7 +274,7 @@ class PlanDecider {
     }
     const bool once = plan_.step > 0 && step().kind == StepClass::once && !plan_.acting;
     if (once && who == plan_.lock && !who.empty()) put_once(false, error);
-    if (next_.back && step().migrate && !plan_.component.empty()) take_wish_back();
+    if (next_.back) restore_wish(transaction_, view_);
     return write("plan " + view_.name + " stops: " + error);
   }
 
@@ -312,28 +312,6 @@ class PlanDecider {
     const Once once{plan_.version, success, plan_.lock, message};
     transaction_.puts.push_back(
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
-  }
-
-  // Writes the desired version of the plan's component without the mark `pending`. The plan has set
-  // this mark at its beginning, so that no node moves to the desired version. From now on, nodes
-  // move to it again.
-  void put_desired(const std::string& version, const std::string& digest) {
-    const Desired desired{
-        .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};
-    transaction_.puts.push_back(
-        {.key = key_of(KeyKind::desired, {plan_.component}), .value = write_record(desired)});
-  }
-
-  // Restores the desired version from before the plan. The whole record comes back: if that version
-  // was refused because a rollout was undone, for example, no node must move to it now, either.
-  void take_wish_back() {
-    if (!plan_.desired_before.empty()) {
-      transaction_.puts.push_back({.key = key_of(KeyKind::desired, {plan_.component}),
-                                   .value = write_record(plan_.desired_before.front())});
-      return;
-    }
-    if (!plan_.previous.empty()) return put_desired(plan_.previous, plan_.previous_digest);
-    transaction_.erases.push_back({.key = key_of(KeyKind::desired, {plan_.component})});
   }
 
   // While the record `stop` exists, nothing begins. No member that has a place of a budget has

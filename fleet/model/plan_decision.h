@@ -64,6 +64,14 @@ struct MemberSight {
   bool operator==(const MemberSight&) const = default;
 };
 
+// A desired version of the cell, with the revision of its record.
+struct SeenWish {
+  Desired desired = {};
+  Revision revision = 0;
+
+  bool operator==(const SeenWish&) const = default;
+};
+
 struct PlanView {
   std::string name = {};
   Plan plan = {};
@@ -78,6 +86,8 @@ struct PlanView {
   // The budget places that the plan has taken: for the key of each place, the node for which it was
   // taken.
   std::map<std::string, std::string> places = {};
+  // The cell's desired versions, by their components.
+  std::map<std::string, SeenWish> wishes = {};
   bool stopped = false;     // true if the record `stop` exists, so that nothing may begin
   std::string damage = {};  // why the plan's record cannot be read
 
@@ -133,6 +143,14 @@ struct PlanDecision {
 
 // Returns `plan/NAME`. In the record of each budget place that the plan has taken, the member `by`
 // has this value.
+// Adds to the transaction the end of the plan's pending desired version, which the plan has written
+// at its beginning so that no node moves to it. release_wish() removes the mark `pending`, so nodes
+// move to the version. restore_wish() brings back the desired version from before the plan.
+// Does nothing if the plan has no component, or if a person or another plan has written a different
+// desired version since: that is the later order, and it stays.
+void release_wish(Transaction& transaction, const PlanView& view);
+void restore_wish(Transaction& transaction, const PlanView& view);
+
 [[nodiscard]] std::string place_owner(const std::string& plan);
 
 // Returns the transactions that erase all records of a run of the plan, so that the next run begins

@@ -36,6 +36,10 @@ void PlanView::take(const KeyValue& record) {
     const auto read = read_record<Once>(record.value);
     if (read) once[key->names[1]] = read.value();
   }
+  if (key->kind == KeyKind::desired) {
+    const auto read = read_record<Desired>(record.value);
+    wishes[key->names[0]] = {read ? read.value() : Desired{}, record.modified};
+  }
   if (key->kind == KeyKind::place) {
     places.erase(record.key);
     const auto read = read_record<BudgetPlace>(record.value);
@@ -56,6 +60,7 @@ void PlanView::take_absent(const std::string& text) {
   if (key->kind == KeyKind::plan_member && key->names[0] == name) std::erase(ids, key->names[1]);
   if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);
   if (key->kind == KeyKind::once && key->names[0] == name) once.erase(key->names[1]);
+  if (key->kind == KeyKind::desired) wishes.erase(key->names[0]);
   if (key->kind == KeyKind::place) places.erase(text);
   if (key->kind == KeyKind::rollout) rollouts.erase(key->names[0]);
 }
@@ -114,6 +119,49 @@ std::vector<std::string> PlanView::those_before(std::int64_t step) const {
     if (member(id).record.step < step) behind.push_back(id);
   }
   return behind;
+}
+
+namespace {
+
+// Writes the desired version of the plan's component, or erases it if `wish` has no value.
+void put_wish(Transaction& transaction, const PlanView& view, const std::optional<Desired>& wish) {
+  const auto found = view.wishes.find(view.plan.component);
+  if (found == view.wishes.end()) return;
+  const Desired& now = found->second.desired;
+  const bool is_ours =
+      now.pending && now.why == "plan/" + view.name && now.trace == view.plan.trace;
+  if (!is_ours) return;
+  const std::string key = key_of(KeyKind::desired, {view.plan.component});
+  transaction.compares.push_back({.key = key, .revision = found->second.revision});
+  if (wish) {
+    transaction.puts.push_back({.key = key, .value = write_record(*wish)});
+  } else {
+    transaction.erases.push_back({.key = key});
+  }
+}
+
+Desired wish_of(const PlanView& view, const std::string& version, const std::string& digest) {
+  return {
+      .version = version, .digest = digest, .why = "plan/" + view.name, .trace = view.plan.trace};
+}
+
+}  // namespace
+
+void release_wish(Transaction& transaction, const PlanView& view) {
+  put_wish(transaction, view, wish_of(view, view.plan.version, view.plan.digest));
+}
+
+// Restores the whole record: if that version was refused because a rollout was undone, for example,
+// no node must move to it now, either. A plan that an older program has begun knows less.
+void restore_wish(Transaction& transaction, const PlanView& view) {
+  const Plan& plan = view.plan;
+  if (!plan.desired_before.empty()) {
+    put_wish(transaction, view, plan.desired_before.front());
+  } else if (!plan.previous.empty()) {
+    put_wish(transaction, view, wish_of(view, plan.previous, plan.previous_digest));
+  } else {
+    put_wish(transaction, view, std::nullopt);
+  }
 }
 
 bool needs_places(const Plan& plan, const Budgets* budgets) {

@@ -301,21 +301,16 @@ TEST_CASE("a major version begins as a pending wish, which no node follows") {
   CHECK_FALSE(view.wish());
 }
 
-TEST_CASE("a plan that goes back restores the wish from before it, with all that was said of it") {
+// A plan for the component `web` whose only member has failed to migrate, and has changed nothing.
+// `before` is the desired version from before the plan.
+PlanView failed_migration(const Desired& before) {
   Plan plan = good_plan();
   plan.component = "web";
-  const Desired before{.version = "1.0.0",
-                       .digest = "d1",
-                       .why = "spring",
-                       .downgrade = true,
-                       .who = "anna",
-                       .refused = "rollout/r is undone"};
   const Transaction begun =
       next_creation("p", plan, {"n"}, {5, 0, before, 6}, std::nullopt).value();
-  PlanView view{.name = "p",
-                .plan = read_record<Plan>(begun.puts.back().value).value(),
-                .revision = 7,
-                .ids = {"n"}};
+  PlanView view{.name = "p"};
+  for (const Put& put : begun.puts)
+    view.take({.key = put.key, .value = put.value, .modified = 7});
   view.plan.step = 2;
   view.plan.lock = "n";
   view.members["n"] = {.record = {.step = 2,
@@ -323,11 +318,44 @@ TEST_CASE("a plan that goes back restores the wish from before it, with all that
                                   .error = true,
                                   .exit_status = exit_nothing_changed},
                        .revision = 8};
+  return view;
+}
 
-  const PlanDecision back = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+TEST_CASE("a plan that goes back restores the wish from before it, with all that was said of it") {
+  const Desired before{.version = "1.0.0",
+                       .digest = "d1",
+                       .why = "spring",
+                       .downgrade = true,
+                       .who = "anna",
+                       .refused = "rollout/r is undone"};
+  const PlanDecision back =
+      decide_plan(failed_migration(before), {.controller = "c", .fence = 1}, 0);
   REQUIRE(back.transaction);
   CHECK(back.transaction->puts.front().key == "/fleet/v1/desired/web");
   CHECK(read_record<Desired>(back.transaction->puts.front().value).value() == before);
+  CHECK(words(*back.transaction).find(" /fleet/v1/desired/web@7") != std::string::npos);
+}
+
+TEST_CASE("a plan that goes back before the step that migrates restores the wish, too") {
+  PlanView view = failed_migration({.version = "1.0.0"});
+  view.plan.steps[0].kind = StepClass::together;
+  view.plan.step = 1;
+  view.plan.lock.clear();
+  view.members["n"].record.step = 1;
+  const PlanDecision back = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(back.transaction);
+  CHECK(read_record<Desired>(back.transaction->puts.front().value).value().version == "1.0.0");
+}
+
+TEST_CASE("a plan that goes back leaves a wish that somebody has written since the plan began") {
+  PlanView view = failed_migration({.version = "1.0.0"});
+  const Desired later{.version = "1.5.0", .pending = GENERATE(true, false), .who = "anna"};
+  view.take({.key = "/fleet/v1/desired/web", .value = write_record(later), .modified = 9});
+  const PlanDecision back = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(back.transaction);
+  REQUIRE(back.transaction->puts.size() == 1);
+  CHECK(back.transaction->puts.front().key == "/fleet/v1/plan/p");
+  CHECK(read_record<Plan>(back.transaction->puts.front().value).value().back);
 }
 
 TEST_CASE("a plan of many members is written in parts, and runs when the last is written") {

@@ -39,6 +39,8 @@ PlanWorld::PlanWorld(const PlanSetup& setup) : setup_(setup) {
     store_.put(key_of(KeyKind::once, {"p", setup.done_before.substr(failed ? 1 : 0)}),
                write_record(Once{.version = "2", .success = !failed}));
   }
+  store_.put(key_of(KeyKind::desired, {"agent"}),
+             write_record(Desired{.version = "2", .why = "plan/p", .pending = true}));
   store_.put(plan_key, write_record(plan));
   store_.put(driver_key, "{}");
   driver_.fence = store_.revision();
@@ -289,8 +291,10 @@ std::string PlanWorld::wrong_end() const {
   const KeyValue* desired = store_.find(key_of(KeyKind::desired, {"agent"}));
   const bool migrates = std::any_of(setup_.steps.begin(), setup_.steps.end(),
                                     [](const PlanStep& step) { return step.migrate; });
-  const bool released =
-      desired != nullptr && read_record<Desired>(desired->value).value().version == "2";
+  const Desired wish =
+      desired == nullptr ? Desired{} : read_record<Desired>(desired->value).value();
+  const bool released = wish.version == "2" && !wish.pending;
+  if (end.state == PlanState::aborted && wish.pending) return "aborted, and its wish is pending";
   if (migrates && end.state == PlanState::completed && !released) return "nothing was released";
   if (end.state == PlanState::aborted && released) return "released, and aborted";
   return "";
