@@ -314,8 +314,8 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // While the record `stop` exists, nothing begins. No member that has a place of a budget has
-  // begun then, so the plan gives its places back, and others need not wait for them.
+  // Begins what `next_` says. While the record `stop` exists, gives back the plan's places instead,
+  // so that nobody else waits for them: none of the members that have a place has begun.
   PlanDecision begin(const std::string& news) {
     if (view_.stopped) {
       next_ = plan_;
