@@ -141,8 +141,6 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns `plan/NAME`. In the record of each budget place that the plan has taken, the member `by`
-// has this value.
 // Adds to the transaction the end of the plan's pending desired version, which the plan has written
 // at its beginning so that no node moves to it. release_wish() removes the mark `pending`, so nodes
 // move to the version. restore_wish() brings back the desired version from before the plan.
@@ -151,6 +149,8 @@ struct PlanDecision {
 void release_wish(Transaction& transaction, const PlanView& view);
 void restore_wish(Transaction& transaction, const PlanView& view);
 
+// Returns `plan/NAME`. In the record of each budget place that the plan has taken, the member `by`
+// has this value.
 [[nodiscard]] std::string place_owner(const std::string& plan);
 
 // Returns the transactions that erase all records of a run of the plan, so that the next run begins
