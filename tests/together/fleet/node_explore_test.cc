@@ -552,7 +552,7 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
   CHECK(all.wrong != "it may go round for ever");
 }
 
-TEST_CASE("the states that were walked are reported") {
+TEST_CASE("the states of nodes that were walked are reported") {
   // If no other test of this program was run, there are no figures to report.
   if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",

@@ -354,7 +354,7 @@ TEST_CASE("while there is a stop no step begins, and stopped members go on") {
   CHECK(decide_plan(view, {}, 0).transaction);
 }
 
-TEST_CASE("the states that were walked are reported") {
+TEST_CASE("the states of plans that were walked are reported") {
   // If no other test of this program was run, there are no figures to report.
   if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of plans",

@@ -310,7 +310,7 @@ TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
   CHECK(all.wrong.find("of the same site moved") != all.wrong.npos);
 }
 
-TEST_CASE("the states that were walked are reported") {
+TEST_CASE("the states of rollouts that were walked are reported") {
   // If no other test of this program was run, there are no figures to report.
   if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
