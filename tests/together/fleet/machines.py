@@ -240,10 +240,13 @@ class Machine:
         cell's desired version."""
         self.put("desired/" + component, **release, **members)
 
-    def order_stop(self, command, component="agent", **members):
-        """Orders the old instance to stop, as a controller does when the new instance is ready."""
+    def order_stop(self, component="agent", **members):
+        """Orders the old instance to stop, as a controller does when the new instance is ready.
+        Returns the id of the command, which names the attempt that waits at its gate."""
+        command = self.get("upgrade/" + component)["attempt"] + ".stop.1"
         self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
                                                   **members})
+        return command
 
     def answer(self, command, component="agent"):
         """Returns the node's answer to the command, or None if the node has not answered yet."""
