@@ -47,8 +47,12 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether, according to the ledger, the last upgrade by a command is still under way.
+// Returns whether, according to the ledger, the last upgrade by a command is still under way. It is
+// not if its command was interrupted: a process of fleet-agent has then found out after its start
+// that the upgrader does not carry out this upgrade.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
+  const Answer* answer = ledger.answer_to(ledger.upgrade.id);
+  if (answer != nullptr && answer->result == result_interrupted) return false;
   const UpgradePhase phase = ledger.progress.phase;
   const bool has_ended = ledger.progress.attempt == ledger.upgrade.id &&
                          (phase == UpgradePhase::done || phase == UpgradePhase::failed ||

@@ -435,6 +435,19 @@ TEST_CASE("an upgrade is under way until the ledger has its end") {
   CHECK_FALSE(is_under_way(NodeLedger()));
 }
 
+// If it were, fleet-agent would wait for a confirmation in the trial of a later upgrade to a
+// desired version, and that upgrade would go back.
+TEST_CASE("an upgrade whose command was interrupted before a restart is not under way afterwards") {
+  const UpgradePhase phase = GENERATE(UpgradePhase::done, UpgradePhase::staging);
+  const std::string attempt = phase == UpgradePhase::staging ? "r2.apply.1" : "r1.apply.1";
+  const Command apply{.id = "r2.apply.1", .action = CommandAction::apply, .trace = "r2"};
+  NodeCommander next({"n", "agent", "i", "b"},
+                     {.begun = apply, .progress = {.phase = phase, .attempt = attempt}});
+  static_cast<void>(next.step(Restarted{}, 0));
+  REQUIRE(next.ledger().answer_to("r2.apply.1") != nullptr);
+  CHECK_FALSE(is_under_way(next.ledger()));
+}
+
 // Rows: A-40
 TEST_CASE("records get their wanted values, and only while the compared records are unchanged") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
