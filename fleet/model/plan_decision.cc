@@ -169,6 +169,10 @@ class PlanDecider {
     if (plan_.acting) return wait("to end step " + name(), view_.those_before(plan_.step + 1));
     if (!at_work.empty()) return wait("to stop for step " + name(), at_work);
     if (step().migrate && plan_.lock.empty()) {
+      if (!plan_.component.empty() && !compare_wish(transaction_, view_)) {
+        return stop(
+            "the desired version of " + plan_.component + " has changed since the plan began", "");
+      }
       next_.lock = view_.ids.front();
       return begin(next_.lock + " migrates");
     }

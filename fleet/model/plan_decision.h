@@ -141,11 +141,15 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Adds to the transaction the end of the plan's pending desired version, which the plan has written
-// at its beginning so that no node moves to it. release_wish() removes the mark `pending`, so nodes
-// move to the version. restore_wish() brings back the desired version from before the plan.
-// Does nothing if the plan has no component, or if a person or another plan has written a different
-// desired version since: that is the later order, and it stays.
+// Returns whether the plan's pending desired version, which the plan has written at its beginning
+// so that no node moves to it, is still in the store. Returns false if the plan has no component,
+// or if a person or another plan has written a different desired version since. If it is there,
+// adds to the transaction the condition that it does not change.
+[[nodiscard]] bool compare_wish(Transaction& transaction, const PlanView& view);
+// Adds to the transaction the end of the plan's pending desired version. release_wish() removes the
+// mark `pending`, so nodes move to the version. restore_wish() brings back the desired version from
+// before the plan. Does nothing if the store has a different one: that is the later order, and it
+// stays.
 void release_wish(Transaction& transaction, const PlanView& view);
 void restore_wish(Transaction& transaction, const PlanView& view);
 

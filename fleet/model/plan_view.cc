@@ -121,18 +121,24 @@ std::vector<std::string> PlanView::those_before(std::int64_t step) const {
   return behind;
 }
 
+bool compare_wish(Transaction& transaction, const PlanView& view) {
+  const auto found = view.wishes.find(view.plan.component);
+  if (found == view.wishes.end()) return false;
+  const Desired& now = found->second.desired;
+  const bool is_ours =
+      now.pending && now.why == "plan/" + view.name && now.trace == view.plan.trace;
+  if (!is_ours) return false;
+  transaction.compares.push_back(
+      {.key = key_of(KeyKind::desired, {view.plan.component}), .revision = found->second.revision});
+  return true;
+}
+
 namespace {
 
 // Writes the desired version of the plan's component, or erases it if `wish` has no value.
 void put_wish(Transaction& transaction, const PlanView& view, const std::optional<Desired>& wish) {
-  const auto found = view.wishes.find(view.plan.component);
-  if (found == view.wishes.end()) return;
-  const Desired& now = found->second.desired;
-  const bool is_ours =
-      now.pending && now.why == "plan/" + view.name && now.trace == view.plan.trace;
-  if (!is_ours) return;
+  if (!compare_wish(transaction, view)) return;
   const std::string key = key_of(KeyKind::desired, {view.plan.component});
-  transaction.compares.push_back({.key = key, .revision = found->second.revision});
   if (wish) {
     transaction.puts.push_back({.key = key, .value = write_record(*wish)});
   } else {

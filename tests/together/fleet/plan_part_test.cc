@@ -358,6 +358,24 @@ TEST_CASE("a plan that goes back leaves a wish that somebody has written since t
   CHECK(read_record<Plan>(back.transaction->puts.front().value).value().back);
 }
 
+TEST_CASE("a plan does not migrate if somebody has written another wish since the plan began") {
+  PlanView view = failed_migration({.version = "1.0.0"});
+  view.plan.lock.clear();
+  view.members["n"].record = {.step = 2, .phase = MemberPhase::stopped};
+  const PlanDecision goes = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(goes.transaction);
+  CHECK(goes.news == "n migrates");
+  CHECK(words(*goes.transaction).find(" /fleet/v1/desired/web@7") != std::string::npos);
+
+  // Its migration would leave data that the other version may not understand.
+  const Desired later{.version = "1.5.0", .who = "anna"};
+  view.take({.key = "/fleet/v1/desired/web", .value = write_record(later), .modified = 9});
+  const PlanDecision stops = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(stops.transaction);
+  CHECK(stops.news == "plan p stops: the desired version of web has changed since the plan began");
+  CHECK(read_record<Plan>(stops.transaction->puts.front().value).value().back);
+}
+
 TEST_CASE("a plan of many members is written in parts, and runs when the last is written") {
   std::vector<std::string> members;
   for (int i = 1'000; i < 1'300; ++i)
