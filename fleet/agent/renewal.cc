@@ -16,7 +16,7 @@ constexpr UnixSeconds between_writes = 3'600;
 
 // Returns the time in the file, or 0 if the file is absent or cannot be read.
 UnixSeconds kept_in(const std::string& file) {
-  const auto text = regular_file(file);
+  const auto text = content_of_regular_file(file);
   return text ? durable_of(text.value().value_or("")) : 0;
 }
 

@@ -79,7 +79,7 @@ agent_protocol::Result<NodeLedger> ledger_from(const std::string& text) {
 }
 
 agent_protocol::Result<NodeLedger> LedgerFile::read() const {
-  const auto text = regular_file(path_);
+  const auto text = content_of_regular_file(path_);
   if (!text) return text.refusal();
   if (!text.value()) return NodeLedger();
   auto ledger = ledger_from(*text.value());
@@ -93,7 +93,7 @@ std::string LedgerFile::write(const NodeLedger& ledger) const {
 
 // ---- the store that this node knows
 KnownStore read_known_store(const std::string& path) {
-  const auto text = regular_file(path);
+  const auto text = content_of_regular_file(path);
   if (!text) return {};
   std::istringstream words(text.value().value_or(""));
   KnownStore known;

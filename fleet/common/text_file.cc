@@ -47,7 +47,8 @@ std::string content_of_file(const std::string& path) {
   return text.str();
 }
 
-agent_protocol::Result<std::optional<std::string>> regular_file(const std::string& path) {
+agent_protocol::Result<std::optional<std::string>> content_of_regular_file(
+    const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file && errno == ENOENT) return std::optional<std::string>();
   struct stat status {};

@@ -13,7 +13,7 @@ namespace fleet {
 [[nodiscard]] std::string content_of_file(const std::string& path);
 // Returns the whole content of a regular file, or no value if no file has this path. Refuses
 // anything else that has this path, such as a FIFO, from which a read could wait for ever.
-[[nodiscard]] agent_protocol::Result<std::optional<std::string>> regular_file(
+[[nodiscard]] agent_protocol::Result<std::optional<std::string>> content_of_regular_file(
     const std::string& path);
 // Returns why the file cannot be read, such as `PATH: No such file or directory`. Returns an empty
 // string if it can be read.
