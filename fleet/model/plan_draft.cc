@@ -66,14 +66,14 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note in the plan which version was desired before, so that this version can be restored if the
-  // plan goes back. A pending version, which another plan still holds back, is not noted, since no
-  // node has moved to it yet.
+  // Note in the plan what was desired before, so that this can be restored if the plan goes back. A
+  // pending version, which another plan still holds back, is not the version to go back to, since
+  // no node has moved to it yet. But its record is restored, too, so that the other plan finds it.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
-    if (ground.desired_revision != 0) plan.desired_before = {ground.desired};
   }
+  if (ground.desired_revision != 0) plan.desired_before = {ground.desired};
   const Desired pending{.version = plan.version,
                         .digest = plan.digest,
                         .why = "plan/" + name,

@@ -336,6 +336,16 @@ TEST_CASE("a plan that goes back restores the wish from before it, with all that
   CHECK(words(*back.transaction).find(" /fleet/v1/desired/web@7") != std::string::npos);
 }
 
+TEST_CASE("a plan that goes back restores the wish that another plan still holds back") {
+  const Desired before{.version = "1.9.0", .why = "plan/q", .pending = true, .trace = "t"};
+  const PlanView view = failed_migration(before);
+  CHECK(view.plan.previous.empty());
+  const PlanDecision back = decide_plan(view, {.controller = "c", .fence = 1}, 0);
+  REQUIRE(back.transaction);
+  CHECK(back.transaction->erases.empty());
+  CHECK(read_record<Desired>(back.transaction->puts.front().value).value() == before);
+}
+
 TEST_CASE("a plan that goes back before the step that migrates restores the wish, too") {
   PlanView view = failed_migration({.version = "1.0.0"});
   view.plan.steps[0].kind = StepClass::together;
