@@ -50,6 +50,8 @@ std::optional<int> try_document(const Options& options, Asker& asker,
     return exit_refused;
   }
   const fleet::DocumentDecision& decision = decided.value();
+  for (const std::string& note : decision.notes)
+    say(note);
   if (decision.changes.empty()) {
     say("nothing is to be changed");
     return exit_done;

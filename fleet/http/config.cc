@@ -181,6 +181,7 @@ ConfigDecision decide_apply(const Request& request, const Reading& reading,
   JsonTree& changes = shown.members["changes"] = {.kind = JsonTree::Kind::object};
   for (const DocumentChange& change : document.changes)
     changes.members[change.subject] = json_texts(change.lines);
+  if (!document.notes.empty()) shown.members["notes"] = json_texts(document.notes);
   ConfigDecision decision{.response = {.body = write_tree(shown)}, .is_record = false};
   if (document.changes.empty() || request.query.contains("validate")) return decision;
   decision.event = std::move(document.event);

@@ -6,6 +6,7 @@
 
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {
@@ -192,7 +193,7 @@ class DocumentDecider {
     auto decision = decide_order(order, reading_, orderer_);
     if (const auto* refused = std::get_if<OrderRefused>(&decision)) return refused->reason;
     auto& taken = std::get<OrderTaken>(decision);
-    return begins ? add_begun(order, taken) : add_record(order, taken);
+    return begins ? add_begun(order, taken) : add_record(order, *key, taken);
   }
 
   Result<DocumentDecision> decision() {
@@ -225,9 +226,15 @@ class DocumentDecider {
     return "";
   }
 
-  std::string add_record(const Order& order, const OrderTaken& taken) {
+  std::string add_record(const Order& order, const ParsedKey& key, const OrderTaken& taken) {
     const Transaction& part = taken.parts.front();
     const KeyValue* found = reading_.find(std::string(key_root) + order.subject);
+    const std::string note =
+        found == nullptr ? "" : why_stays_refused(key, found->value, part.puts.front().value);
+    if (!note.empty()) {
+      all_.notes.push_back(order.subject + ": " + note);
+      return "";
+    }
     const auto lines = found == nullptr ? std::vector<std::string>{"new"}
                                         : differences(tree_of_text(found->value),
                                                       tree_of_text(part.puts.front().value));

@@ -41,6 +41,8 @@ struct DocumentChange {
 
 struct DocumentDecision {
   std::vector<DocumentChange> changes = {};  // one for each record that has to change
+  // Lines for the person about records that do not become what the document says.
+  std::vector<std::string> notes = {};
   // The transaction that makes all changes of the document.
   Transaction transaction = {};
   FleetEvent event = {};  // the event for the history

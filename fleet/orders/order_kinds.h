@@ -37,6 +37,13 @@ struct RecordSet {
                                                            const Reading& reading,
                                                            const Orderer& orderer);
 
+// Returns a note for the person if a document only repeats a desired version that is refused, or an
+// empty string otherwise. The record must then stay as it is: a document may be applied again and
+// again by a program, and only a person may lift the refusal. `found` is the existing record,
+// `wanted` the record that the document would write.
+[[nodiscard]] std::string why_stays_refused(const ParsedKey& key, const std::string& found,
+                                            const std::string& wanted);
+
 struct PublishedRelease {
   Release release = {};
   Revision revision = 0;  // the revision of the release's record

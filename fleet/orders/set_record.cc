@@ -1,6 +1,7 @@
 // This file makes the record to be stored from the record that a person has written. It checks the
 // record, and fills in the members that the person has left out.
 #include <algorithm>
+#include <tuple>
 
 #include "fleet/common/release_draft.h"
 #include "fleet/model/keys.h"
@@ -220,6 +221,20 @@ std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& b
   const bool is_of_one = key.kind == KeyKind::node_desired;
   return {key_of(KeyKind::release, {component_of(key), version}),
           is_of_one ? node_prefix(key.names.front()) : prefix_of(KeyKind::node_info)};
+}
+
+std::string why_stays_refused(const ParsedKey& key, const std::string& found,
+                              const std::string& wanted) {
+  if (key.kind != KeyKind::desired) return "";
+  const auto there = read_record<Desired>(found);
+  const auto wish = read_record<Desired>(wanted);
+  if (!there || !wish || there.value().refused.empty()) return "";
+  const auto moves = [](const Desired& one) {
+    return std::tie(one.version, one.digest, one.downgrade, one.ignore_window);
+  };
+  if (moves(there.value()) != moves(wish.value())) return "";
+  return "stays refused (" + there.value().refused + ") until somebody desires " +
+         there.value().version + " again";
 }
 
 Result<RecordSet> set_record(const ParsedKey& key, const JsonTree& body, const JsonTree& before,

@@ -305,6 +305,14 @@ struct DocumentBench {
     REQUIRE(std::holds_alternative<Committed>(outcome));
     return lines;
   }
+  // Returns the notes of a document that changes nothing.
+  std::vector<std::string> notes(const std::string& text) {
+    const auto decided = decide(text);
+    INFO(refusal(text));
+    REQUIRE(decided);
+    CHECK(decided.value().changes.empty());
+    return decided.value().notes;
+  }
   std::string value(const std::string& rest) {
     const KeyValue* found = store.find(root + rest);
     return found == nullptr ? "" : found->value;
@@ -331,6 +339,51 @@ TEST_CASE("a document that is applied twice changes everything once") {
 
   CHECK(bench.apply(text).empty());
   CHECK(bench.store.revision() == before);
+}
+
+TEST_CASE("a document that is applied again leaves an undone version refused, and says so") {
+  DocumentBench bench;
+  bench.store.put(root + "release/agent/2.1", write_record(Release{.digest = "e"}));
+  const std::string text = R"({"desired":{"agent":{"version":"2.0","why":"spring"}}})";
+  const std::string other = R"({"desired":{"agent":{"version":"2.0","ignore_window":true}}})";
+  const Lines note{
+      "desired/agent: stays refused (rollout/r is undone) until somebody desires 2.0 again"};
+  const auto refuse = [&bench] {
+    auto wish = read_record<Desired>(bench.value("desired/agent")).value();
+    wish.refused = "rollout/r is undone";
+    wish.why = "said by hand";
+    bench.store.put(root + "desired/agent", write_record(wish));
+  };
+  const auto refused = [&bench] {
+    return read_record<Desired>(bench.value("desired/agent")).value().refused;
+  };
+  CHECK(bench.notes("{}").empty());
+  bench.apply(text);
+  CHECK(bench.notes(text).empty());
+  refuse();
+
+  CHECK(bench.notes(text) == note);
+  CHECK(bench.apply(text).empty());
+  CHECK(bench.apply(R"({"desired":{"agent":{"version":"2.0"}},"settings":{"keep":"30d"}})") ==
+        Lines{"settings: new"});
+  CHECK(refused() == "rollout/r is undone");
+
+  // Another wish is an order of a person.
+  CHECK(bench.apply(other).size() == 3);
+  CHECK(refused().empty());
+  refuse();
+  CHECK(bench.apply(R"({"desired":{"agent":{"version":"2.1"}}})").size() > 1);
+  CHECK(refused().empty());
+}
+
+TEST_CASE("a person who desires a refused version again lifts the refusal") {
+  Bench bench;
+  bench.store.put(
+      root + "desired/agent",
+      write_record(Desired{.version = "2.0", .digest = "d", .refused = "rollout/r is undone"}));
+  bench.give({.subject = "desired/agent", .body = R"({"version":"2.0"})"});
+  const KeyValue* found = bench.store.find(root + "desired/agent");
+  CHECK(read_record<Desired>(found->value).value().refused.empty());
 }
 
 TEST_CASE("a record that a document names is replaced whole, and others are left alone") {
