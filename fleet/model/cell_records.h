@@ -50,6 +50,10 @@ struct Desired {
   std::string who = {};
   std::string trace = {};
   std::string refused = {};  // why no node moves to this version; empty if nodes may move to it
+  // Only in a pending desired version: the version that was desired before the plan, to which the
+  // plan may go back, and why that version has been refused since the plan began.
+  std::string previous = {};
+  std::string previous_refused = {};
 
   bool operator==(const Desired&) const = default;
 };

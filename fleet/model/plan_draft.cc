@@ -78,7 +78,8 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
                         .digest = plan.digest,
                         .why = "plan/" + name,
                         .pending = true,
-                        .trace = plan.trace};
+                        .trace = plan.trace,
+                        .previous = plan.previous};
   transaction.compares.push_back({.key = key_of(KeyKind::release, {plan.component, plan.version}),
                                   .revision = ground.release});
   transaction.compares.push_back({.key = wish, .revision = ground.desired_revision});

@@ -121,24 +121,24 @@ std::vector<std::string> PlanView::those_before(std::int64_t step) const {
   return behind;
 }
 
-bool compare_wish(Transaction& transaction, const PlanView& view) {
+namespace {
+
+// Returns the desired version that the plan has written, or null if there is none, for example
+// since a person has written another one.
+const SeenWish* own_wish(const PlanView& view) {
   const auto found = view.wishes.find(view.plan.component);
-  if (found == view.wishes.end()) return false;
+  if (found == view.wishes.end()) return nullptr;
   const Desired& now = found->second.desired;
   const bool is_ours =
       now.pending && now.why == "plan/" + view.name && now.trace == view.plan.trace;
-  if (!is_ours) return false;
-  transaction.compares.push_back(
-      {.key = key_of(KeyKind::desired, {view.plan.component}), .revision = found->second.revision});
-  return true;
+  return is_ours ? &found->second : nullptr;
 }
 
-namespace {
-
-// Writes the desired version of the plan's component, or erases it if `wish` has no value.
-void put_wish(Transaction& transaction, const PlanView& view, const std::optional<Desired>& wish) {
-  if (!compare_wish(transaction, view)) return;
+// Replaces the plan's desired version `now`, or erases it if `wish` has no value.
+void put_wish(Transaction& transaction, const PlanView& view, const SeenWish& now,
+              const std::optional<Desired>& wish) {
   const std::string key = key_of(KeyKind::desired, {view.plan.component});
+  transaction.compares.push_back({.key = key, .revision = now.revision});
   if (wish) {
     transaction.puts.push_back({.key = key, .value = write_record(*wish)});
   } else {
@@ -153,21 +153,38 @@ Desired wish_of(const PlanView& view, const std::string& version, const std::str
 
 }  // namespace
 
+bool compare_wish(Transaction& transaction, const PlanView& view) {
+  const SeenWish* now = own_wish(view);
+  if (now == nullptr) return false;
+  transaction.compares.push_back(
+      {.key = key_of(KeyKind::desired, {view.plan.component}), .revision = now->revision});
+  return true;
+}
+
+// A version that an undo has refused since the plan began stays refused, here and in the function
+// below: no node moves to it until a person desires it again.
 void release_wish(Transaction& transaction, const PlanView& view) {
-  put_wish(transaction, view, wish_of(view, view.plan.version, view.plan.digest));
+  const SeenWish* now = own_wish(view);
+  if (now == nullptr) return;
+  Desired wish = wish_of(view, view.plan.version, view.plan.digest);
+  wish.refused = now->desired.refused;
+  put_wish(transaction, view, *now, wish);
 }
 
 // Restores the whole record: if that version was refused because a rollout was undone, for example,
 // no node must move to it now, either. A plan that an older program has begun knows less.
 void restore_wish(Transaction& transaction, const PlanView& view) {
+  const SeenWish* now = own_wish(view);
+  if (now == nullptr) return;
   const Plan& plan = view.plan;
+  std::optional<Desired> wish;
   if (!plan.desired_before.empty()) {
-    put_wish(transaction, view, plan.desired_before.front());
+    wish = plan.desired_before.front();
   } else if (!plan.previous.empty()) {
-    put_wish(transaction, view, wish_of(view, plan.previous, plan.previous_digest));
-  } else {
-    put_wish(transaction, view, std::nullopt);
+    wish = wish_of(view, plan.previous, plan.previous_digest);
   }
+  if (wish && !now->desired.previous_refused.empty()) wish->refused = now->desired.previous_refused;
+  put_wish(transaction, view, *now, wish);
 }
 
 bool needs_places(const Plan& plan, const Budgets* budgets) {

@@ -157,7 +157,9 @@ void serialize(Archive& archive, Desired& desired) {
           make_nvp("why", desired.why), make_nvp("pending", desired.pending),
           make_nvp("pinned", desired.pinned), make_nvp("downgrade", desired.downgrade),
           make_nvp("ignore_window", desired.ignore_window), make_nvp("who", desired.who),
-          make_nvp("trace", desired.trace), make_nvp("refused", desired.refused));
+          make_nvp("trace", desired.trace), make_nvp("refused", desired.refused),
+          make_nvp("previous", desired.previous),
+          make_nvp("previous_refused", desired.previous_refused));
 }
 
 template <class Archive>

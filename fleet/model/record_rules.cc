@@ -112,8 +112,8 @@ Wrong put_right(Release& release) {
 }
 
 Wrong put_right(Desired& desired) {
-  cut_texts({&desired.why, &desired.refused});
-  cut_labels({&desired.digest, &desired.who, &desired.trace});
+  cut_texts({&desired.why, &desired.refused, &desired.previous_refused});
+  cut_labels({&desired.digest, &desired.who, &desired.trace, &desired.previous});
   return wrong_version(desired.version);
 }
 

@@ -223,9 +223,17 @@ void RolloutWriter::put_wish_before(const std::string& node) {
 
 void RolloutWriter::refuse_wish() {
   rollout_.wish_refused = true;
-  if (!view_.wish || !is_same_version(view_.wish->version, rollout_.terms.version)) return;
+  if (!view_.wish) return;
   Desired wish = *view_.wish;
-  wish.refused = claim_of(view_) + " is undone";
+  const auto is_ours = [this](const std::string& version) {
+    return !version.empty() && is_same_version(version, rollout_.terms.version);
+  };
+  // A plan that goes back restores the previous version, which must then be refused, too.
+  const bool may_come_back = wish.pending && is_ours(wish.previous);
+  if (!is_ours(wish.version) && !may_come_back) return;
+  const std::string why = claim_of(view_) + " is undone";
+  if (is_ours(wish.version)) wish.refused = why;
+  if (may_come_back) wish.previous_refused = why;
   const std::string key = key_of(KeyKind::desired, {rollout_.terms.component});
   transaction_.compares.push_back({.key = key, .revision = view_.wish_revision});
   transaction_.puts.push_back({.key = key, .value = write_record(wish)});

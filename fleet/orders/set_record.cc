@@ -148,6 +148,8 @@ Result<RecordSet> desired(const Asked& asked) {
   wish.pinned = asked.key.kind == KeyKind::node_desired;
   wish.who = asked.orderer.who;
   wish.refused.clear();
+  wish.previous.clear();
+  wish.previous_refused.clear();
   wish.trace = asked.orderer.trace;
   return RecordSet{written(wish, kept),
                    component + " " + wish.version + " is desired",

@@ -218,7 +218,8 @@ TEST_CASE("OpenAPI has the members that the server takes of a rollout, a wish, a
   CHECK(member_names_of(*terms) ==
         members_but<RolloutTerms>({"digest", "max_failed_unsaid", "no_undo"}));
   CHECK(member_names_of(schema(all, "Desired")) ==
-        members_but<Desired>({"digest", "pending", "pinned", "who", "trace", "refused"}));
+        members_but<Desired>({"digest", "pending", "pinned", "who", "trace", "refused", "previous",
+                              "previous_refused"}));
   CHECK(member_names_of(schema(all, "NewCommand")) ==
         members_but<fleet::Command>({"id", "digest", "instance", "soak_ms", "confirm_ms",
                                      "deadline_ms", "delay_ms", "undo", "trace", "judged"}));

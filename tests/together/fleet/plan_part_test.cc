@@ -290,7 +290,11 @@ TEST_CASE("a major version begins as a pending wish, which no node follows") {
                                "/fleet/v1/stop@absent /fleet/v1/release/web/2.0.0@5 "
                                "/fleet/v1/desired/web@6: put"));
   const Desired wish = read_record<Desired>(begun.puts[1].value).value();
-  CHECK(wish == Desired{.version = "2.0.0", .digest = "d2", .why = "plan/p", .pending = true});
+  CHECK(wish == Desired{.version = "2.0.0",
+                        .digest = "d2",
+                        .why = "plan/p",
+                        .pending = true,
+                        .previous = "1.0.0"});
   const Plan written = read_record<Plan>(begun.puts[2].value).value();
   CHECK(written.state == PlanState::running);
   CHECK(written.previous == "1.0.0");
@@ -384,6 +388,35 @@ TEST_CASE("a plan does not migrate if somebody has written another wish since th
   REQUIRE(stops.transaction);
   CHECK(stops.news == "plan p stops: the desired version of web has changed since the plan began");
   CHECK(read_record<Plan>(stops.transaction->puts.front().value).value().back);
+}
+
+TEST_CASE("a plan leaves a version refused that an undo has refused since the plan began") {
+  const std::string why = "rollout/r is undone";
+  const Desired before{.version = "1.0.0", .digest = "d1", .who = "anna"};
+  PlanView view = failed_migration(before);
+  Desired wish = view.wishes.at("web").desired;
+  wish.refused = "rollout/s is undone";
+  wish.previous_refused = why;
+  view.take({.key = "/fleet/v1/desired/web", .value = write_record(wish), .modified = 9});
+
+  Transaction back;
+  restore_wish(back, view);
+  Desired expected = before;
+  expected.refused = why;
+  CHECK(read_record<Desired>(back.puts.front().value).value() == expected);
+
+  Transaction on;
+  release_wish(on, view);
+  const Desired released = read_record<Desired>(on.puts.front().value).value();
+  CHECK(released.version == "2.0.0");
+  CHECK(released.refused == "rollout/s is undone");
+  CHECK_FALSE(released.pending);
+
+  // A plan that an older program has begun has no record of the desired version before it.
+  view.plan.desired_before.clear();
+  Transaction older;
+  restore_wish(older, view);
+  CHECK(read_record<Desired>(older.puts.front().value).value().refused == why);
 }
 
 TEST_CASE("a plan of many members is written in parts, and runs when the last is written") {

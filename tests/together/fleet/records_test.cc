@@ -110,7 +110,10 @@ TEST_CASE("every record of a cell is read as it was written") {
                            .pending = true,
                            .pinned = true,
                            .downgrade = true,
-                           .trace = "t"});
+                           .trace = "t",
+                           .refused = "r",
+                           .previous = "1.0.0",
+                           .previous_refused = "p"});
   check_round_trip(DriverRecord{.controller = "c1"});
   check_round_trip(
       Window{.days = {"mon", "tue"}, .start = "22:00", .duration_s = 14'400, .time_zone = "UTC"});
@@ -437,7 +440,9 @@ TEST_CASE("a record with the longest texts that there may be fits into the store
                                                  .why = any,
                                                  .who = any,
                                                  .trace = any,
-                                                 .refused = any}},
+                                                 .refused = any,
+                                                 .previous = version,
+                                                 .previous_refused = any}},
                              .lock = id,
                              .error = any,
                              .who = any,

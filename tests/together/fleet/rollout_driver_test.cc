@@ -144,16 +144,21 @@ TEST_CASE("a driver whose write is refused waits for the report of why, and read
 
 TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
   const std::string wish = GENERATE("2", "2+b7", "1", "3");
+  // The version to which a plan may go back while its own version is pending.
+  const std::string before = GENERATE("", "2", "2+b7", "1");
   Bench bench(1);
   bench.settle();
   const std::string key = key_of(KeyKind::desired, {"agent"});
-  bench.put(key, write_record(Desired{.version = wish, .digest = "d"}));
+  bench.put(key,
+            write_record(Desired{.version = wish, .pending = !before.empty(), .previous = before}));
   Rollout rollout = bench.rollout();
   begin_undo(rollout);
   bench.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   const Desired now = read_record<Desired>(bench.store.find(key)->value).value();
   CHECK(now.refused == (wish.starts_with("2") ? "rollout/r is undone" : ""));
+  CHECK(now.previous_refused == (before.starts_with("2") ? "rollout/r is undone" : ""));
   CHECK(now.version == wish);
+  CHECK(bench.rollout().wish_refused);
 }
 
 TEST_CASE("the record of a failed node keeps the evidence that the node has given") {
