@@ -32,6 +32,7 @@ class DesiredDecider {
       return take_back(late->second, view_.nodes().at(late->second));
     }
     if (auto stops = stop_next()) return *stops;
+    if (auto halted = refuse_wish()) return *halted;
     if (auto begins = begin_next()) return *begins;
     return {.until = next_look()};
   }
@@ -88,6 +89,32 @@ class DesiredDecider {
     compare_orders(transaction, id, node);
     put_order(transaction, id, wish_->desired.version, "desired");
     return {.transaction = transaction, .news = id + " begins to go to " + wish_->desired.version};
+  }
+
+  // ---- halt
+
+  // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts, so
+  // the version begins on no other node, even if a rollout then moves the failed nodes, or a person
+  // forgets them. Nodes that are still on the way to the version are waited for before, since a
+  // refused version orders no late node back.
+  std::optional<DesiredDecision> refuse_wish() const {
+    if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
+    std::vector<std::string> failed;
+    std::string why;
+    for (const auto& [id, node] : view_.nodes()) {
+      if (!has_failed(node, *wish_)) continue;
+      const bool is_late = node.desired.record.version != wish_->desired.version;
+      if (failed.empty()) why = is_late ? node.desired.record.why : node.upgrade.record.error;
+      failed.push_back(id);
+    }
+    Desired refused = wish_->desired;
+    refused.refused = "it has failed on " + listed(failed) + (why.empty() ? "" : ": " + why);
+    const std::string key = key_of(KeyKind::desired, {view_.component()});
+    Transaction transaction = fenced();
+    transaction.compares.push_back({.key = key, .revision = wish_->revision});
+    transaction.puts.push_back({.key = key, .value = write_record(refused)});
+    return DesiredDecision{.transaction = transaction,
+                           .news = refused.version + " moves no node: " + refused.refused};
   }
 
   // ---- take back
