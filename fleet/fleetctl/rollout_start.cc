@@ -65,6 +65,15 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
   return exit_refused;
 }
 
+// Checks that no ended rollout had this name. Prints an error otherwise. Returns the exit status.
+int look_for_name(const std::string& id, Asker& asker) {
+  const auto reply = read_keys(asker, {fleet::prefix_of(KeyKind::history)});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto used = why_name_was_used(id, std::get<fleet::Reading>(reply));
+  if (used) complain(*used);
+  return used ? exit_refused : exit_done;
+}
+
 // Reads the release, and adds facts about it to the rollout's terms: the version, the digest,
 // whether the release can be undone, and which command set a node must understand to run the
 // release.
@@ -160,6 +169,9 @@ int start_rollout(const Options& options, Asker& asker) {
   plan.rollout.trace = fleet::new_instance_id().substr(0, 8);
   plan.rollout.created = fleet::time_text();
   plan.id = options.rollout.empty() ? "r-" + plan.rollout.trace : options.rollout;
+  if (!options.rollout.empty()) {
+    if (const int status = look_for_name(plan.id, asker); status != exit_done) return status;
+  }
   if (const int status = add_release(options, asker, plan); status != exit_done) return status;
   if (const int status = add_nodes(options, asker, plan); status != exit_done) return status;
   if (options.dry_run) {

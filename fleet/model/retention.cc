@@ -53,6 +53,14 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
+bool is_in_history(std::string_view subject, const Reading& reading) {
+  return std::any_of(reading.found.begin(), reading.found.end(), [subject](const KeyValue& found) {
+    if (!found.key.starts_with(prefix_of(KeyKind::history))) return false;
+    const auto line = read_record<PastRun>(found.value);
+    return line && line.value().subject == subject;
+  });
+}
+
 // Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
 // Cuts the run's strings to the lengths that a record may have, like those in the lines of
 // history/, with which they are compared later.

@@ -22,6 +22,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/keys.h"
@@ -32,6 +33,10 @@ namespace fleet {
 
 inline constexpr std::size_t runs_kept_min = 20;
 inline constexpr std::size_t lines_kept_max = 10'000;
+
+// Returns whether a line of history/ in the reading shows that a rollout or plan with this subject,
+// such as `rollout/r1`, has ended. The run's own records may be erased since.
+[[nodiscard]] bool is_in_history(std::string_view subject, const Reading& reading);
 
 class Retention {
  public:

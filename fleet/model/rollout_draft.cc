@@ -8,6 +8,7 @@
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/retention.h"
 #include "fleet/model/rollout_decision.h"
 
 namespace fleet {
@@ -81,6 +82,13 @@ Put put_rollout(std::string_view id, const Rollout& rollout) {
 
 bool is_rollout_id(std::string_view text) {
   return is_id(text) && text.size() <= rollout_id_bytes_max && !why_no_driven_name(text);
+}
+
+std::optional<std::string> why_name_was_used(std::string_view id, const Reading& reading) {
+  const std::string name(id);
+  if (!is_in_history("rollout/" + name, reading)) return std::nullopt;
+  return "a rollout " + name +
+         " has ended, and nodes may still know its orders: choose another name";
 }
 
 bool may_be_undone(const Release& release) {

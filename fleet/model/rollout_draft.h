@@ -81,6 +81,13 @@ using WrittenRollout = Written<Rollout>;
     const std::optional<WrittenRollout>& written);
 
 // Writes a new rollout.
+// Returns why no rollout may begin with this name, or no value if one may. The reading must contain
+// the history. The name of an ended rollout is not used again, even if that rollout's records are
+// erased: ids of commands begin with the name, and a node that still knows the old answer to a
+// command would repeat this answer, without executing the new command.
+[[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
+                                                           const Reading& reading);
+
 class RolloutCreation : public Creation {
  public:
   // `release` is the revision of the release's record. If the record changes before the rollout is

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fleet/model/record_text.h"
+#include "fleet/model/retention.h"
 #include "fleet/model/settings.h"
 #include "fleet/orders/order_kinds.h"
 
@@ -104,21 +105,9 @@ There plan_there(const Order& order, const KeyValue& found) {
   return {true, other.empty() ? "" : "it is there already, with another value of " + other};
 }
 
-// Returns whether a record of the history shows that this rollout or plan has ended. Called if the
-// record of the rollout or plan itself is absent, since this record is erased some time after the
-// end.
-There in_history(const Order& order, const Reading& reading) {
-  for (const KeyValue& found : reading.found) {
-    if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
-    const auto line = read_record<PastRun>(found.value);
-    if (line && line.value().subject == order.subject) return {true, ""};
-  }
-  return {};
-}
-
 There is_there(const Order& order, const ParsedKey& key, const Reading& reading) {
   const KeyValue* found = reading.find(std::string(key_root) + order.subject);
-  if (found == nullptr) return in_history(order, reading);
+  if (found == nullptr) return {is_in_history(order.subject, reading), ""};
   return key.kind == KeyKind::rollout ? rollout_there(order, *found) : plan_there(order, *found);
 }
 

@@ -104,6 +104,7 @@ std::optional<OrderRefused> why_no_name(const std::string& id) {
 OrderDecision begin_rollout(const Order& order, const std::string& id, const Reading& reading,
                             const Orderer& orderer) {
   if (auto refused = why_no_name(id)) return *refused;
+  if (const auto used = why_name_was_used(id, reading)) return conflict(*used);
   auto asked = terms_in(order);
   if (!asked) return malformed(asked.reason());
   RolloutTerms& terms = asked.value();
@@ -178,7 +179,7 @@ OrderDecision tell(const Order& order, const std::string& id, const KeyValue& fo
 std::vector<std::string> needs_of_rollout(const Order& order) {
   if (order.deed != Deed::put) return {};
   std::vector<std::string> keys{prefix_of(KeyKind::node_info), node_identities(),
-                                key_of(KeyKind::settings)};
+                                key_of(KeyKind::settings), prefix_of(KeyKind::history)};
   if (const auto terms = terms_in(order);
       terms && is_component(terms.value().component) && is_version_name(terms.value().version)) {
     keys.push_back(key_of(KeyKind::release, {terms.value().component, terms.value().version}));

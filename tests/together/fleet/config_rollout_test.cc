@@ -63,7 +63,7 @@ std::string reason_of(const ConfigDecision& decision) {
 TEST_CASE("the records that a rollout needs are read with it: the nodes and the release") {
   CHECK(config_reads(request(Method::put, terms), "rollout/r1") ==
         std::vector<std::string>{root + "rollout/r1", root + "node/", root + "identity/node/",
-                                 root + "settings", root + "release/agent/2.0"});
+                                 root + "settings", root + "history/", root + "release/agent/2.0"});
   CHECK(config_reads(request(Method::patch, R"({"order":"pause"})"), "rollout/r1") ==
         std::vector<std::string>{root + "rollout/r1"});
 }
@@ -115,6 +115,23 @@ TEST_CASE("by HTTP, too, batches replace batch, and order has one of two values"
   CHECK(reason(R"("order":"fast")") == "400 terms: order is random or name");
   CHECK(reason(R"("batches":"x")") ==
         "400 batches: \"x\" is neither 1 to 1000 nodes nor 0.001% to 100%");
+}
+
+TEST_CASE("a rollout does not get the name of one that has ended and whose records are gone") {
+  const auto line = [](const std::string& subject) {
+    return KeyValue{.key = root + "history/000000000001",
+                    .value = write_record(PastRun{.subject = subject, .state = "completed"}),
+                    .modified = 4};
+  };
+  const auto put = [](const KeyValue& past) {
+    return decide_config(request(Method::put, terms), "rollout/r1", cell({past}), moment);
+  };
+  const auto decision = put(line("rollout/r1"));
+  CHECK(decision.creation == nullptr);
+  CHECK(reason_of(decision) ==
+        "412 a rollout r1 has ended, and nodes may still know its orders: choose another name");
+  CHECK(put(line("rollout/r10")).creation != nullptr);
+  CHECK(put(line("plan/r1")).creation != nullptr);
 }
 
 TEST_CASE("a rollout that is only validated shows its batches and is not begun") {
