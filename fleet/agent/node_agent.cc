@@ -67,8 +67,6 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
             {.changed = [this](const Changes&) { look_at_stop(); }}, seed_of(instance_)),
       epoch_(store_, timers_, {key_of(KeyKind::epoch)},
              {.changed = [this](const Changes&) { look(); }}, seed_of(instance_)),
-      known_(read_known_store(options_.state + "/store")),
-      kept_(known_),
       desk_{.node = options_.node,
             .instance = instance_,
             .boot_id = boot_,
@@ -84,6 +82,9 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
       plans_(loop, desk_, {options_.hooks, options_.reboot_command, version_, seed_of(instance_)}),
       renewal_(desk_, options_.store.certificates, clock_) {
   UPGRADER_CHECK(poll_ != nullptr);
+  const auto known = read_known_store(options_.state + "/store");
+  if (!known) desk_.log(known.reason() + ": the node goes on as one that has seen no store yet");
+  known_ = kept_ = known ? known.value() : KnownStore();
   make_neighbours();
 }
 

@@ -92,13 +92,15 @@ std::string LedgerFile::write(const NodeLedger& ledger) const {
 }
 
 // ---- the store that this node knows
-KnownStore read_known_store(const std::string& path) {
+agent_protocol::Result<KnownStore> read_known_store(const std::string& path) {
   const auto text = content_of_regular_file(path);
-  if (!text) return {};
-  std::istringstream words(text.value().value_or(""));
+  if (!text) return text.refusal();
+  if (!text.value()) return KnownStore();
+  std::istringstream words(*text.value());
   KnownStore known;
-  if (words >> known.epoch >> known.revision) return known;
-  return {};
+  std::string rest;
+  if (words >> known.epoch >> known.revision && !(words >> rest)) return known;
+  return agent_protocol::Refusal{path + ": is not an epoch and a revision"};
 }
 
 // Replaces the file, and syncs it to disk. The caller writes the file only at intervals, so after a

@@ -39,9 +39,10 @@ class LedgerFile {
 // ---- the file by which a node recognises its store. Its one line has the store's epoch and the
 // highest revision that the node has seen
 
-// Reads the file. If the file is absent or cannot be read, returns the value for a node that has
-// not seen any store yet.
-[[nodiscard]] KnownStore read_known_store(const std::string& path);
+// Reads the file. If the file is absent, returns the value for a node that has not seen any store
+// yet. Returns a Refusal if the file cannot be read or is damaged. In that case it is unknown
+// whether the store is older than the one that the node has seen.
+[[nodiscard]] agent_protocol::Result<KnownStore> read_known_store(const std::string& path);
 // Replaces the whole file. Returns an empty string on success, or else the reason for the failure.
 // After a failure, the file has either the old or the new content.
 [[nodiscard]] std::string write_known_store(const std::string& path, const KnownStore& known);

@@ -33,6 +33,7 @@
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/pending_request.h"
 #include "fleet/agent/state_files.h"
+#include "fleet/common/text_file.h"
 #include "fleet/model/store_snapshots.h"
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/fake_store.h"
@@ -379,7 +380,17 @@ TEST_CASE("what is no file in the place of a ledger is refused, and is not waite
 
   REQUIRE_FALSE(ledger);
   CHECK(ledger.reason().starts_with(directory.file() + ": "));
-  CHECK(read_known_store(directory.file()) == KnownStore());
+  CHECK(read_known_store(directory.file()).reason().starts_with(directory.file() + ": "));
+}
+
+TEST_CASE("the store that a node knows is read as it was written, and never guessed") {
+  const Directory directory;
+  const std::string file = directory.file();
+  CHECK(read_known_store(file).value() == KnownStore());
+  REQUIRE(write_known_store(file, {3, 120}).empty());
+  CHECK(read_known_store(file).value() == KnownStore{3, 120});
+  REQUIRE(replace_file(file, GENERATE("", "3 ", "x 120\n", "3 120x\n")).empty());
+  CHECK(read_known_store(file).reason() == file + ": is not an epoch and a revision");
 }
 
 TEST_CASE("a ledger that is cut off anywhere is refused, and never read in part") {
