@@ -36,7 +36,9 @@ std::string make_directory(const std::string& path) {
 }
 
 std::string write_if_absent(const std::string& path, const std::string& content) {
-  return files::exists(path) ? "" : replace_file(path, content, public_file);
+  std::error_code error;
+  if (files::exists(path, error)) return "";
+  return error ? path + ": " + error.message() : replace_file(path, content, public_file);
 }
 
 }  // namespace
@@ -84,7 +86,8 @@ std::string JoinPlace::key(std::string& trouble) const {
     trouble = file + " is not a private key in PEM";
     return "";
   }
-  if (files::exists(file)) {
+  std::error_code error;
+  if (files::exists(file, error) || error) {
     trouble = file + " cannot be read";
     return "";
   }
@@ -96,7 +99,8 @@ std::string JoinPlace::key(std::string& trouble) const {
 bool JoinPlace::has_joined(UnixSeconds now) const {
   const std::string authority = content_of_file(path("ca.pem"));
   const std::string key = content_of_file(path("node.key"));
-  return !key.empty() && files::exists(defaults_ + "/fleet-agent") &&
+  std::error_code error;
+  return !key.empty() && files::exists(defaults_ + "/fleet-agent", error) &&
          why_unfit(content_of_file(path("node.pem")), key,
                    {.name = certificate_name(node_kind, node_), .authority = authority}, now)
              .empty();

@@ -149,6 +149,25 @@ TEST_CASE("a machine that has other keys of releases keeps them, and takes none"
   CHECK(root.key("b.pub").empty());
 }
 
+TEST_CASE("a link to itself in the place of a file is named, and nothing is written behind it") {
+  const Root root;
+  JoinPlace place(root.path(), "n1");
+  REQUIRE(place.open().empty());
+  const std::string name = GENERATE("/etc/default/fleet-agent", "/etc/fleet/ca.pem");
+  std::filesystem::create_symlink(root.path() + name, root.path() + name);
+  CHECK(place.why_taken(token).empty());
+  CHECK_FALSE(place.has_joined(0));
+  CHECK(place.settle(token, "CA", answer) ==
+        root.path() + name + ": Too many levels of symbolic links");
+  CHECK(content_of_file(root.path() + "/etc/fleet/node.pem").empty());
+
+  std::string trouble;
+  const std::string key = root.path() + "/etc/fleet/node.key";
+  std::filesystem::create_symlink(key, key);
+  CHECK(place.key(trouble).empty());
+  CHECK(trouble == key + " cannot be read");
+}
+
 TEST_CASE("a path that cannot be read as a file has no content") {
   const Root root;
   CHECK(content_of_file(root.path()).empty());
