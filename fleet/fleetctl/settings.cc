@@ -72,6 +72,10 @@ int unset_setting(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (!set.record->values.contains(options.setting)) {
+    if (!fleet::is_setting(options.setting)) {
+      complain(options.setting + ": there is no such setting");
+      return exit_usage;
+    }
     say("the setting " + options.setting + " is not set, as before");
     return exit_done;
   }

@@ -99,6 +99,11 @@ constexpr std::array deeds = {std::pair{std::string_view("publish"), ThenDo::pub
                               std::pair{std::string_view("desire"), ThenDo::desire},
                               std::pair{std::string_view("rollout"), ThenDo::rollout}};
 
+// The messages about names. The other messages of take_setting() are about values.
+constexpr std::string_view no_setting = "another name: there is no such setting";
+constexpr std::string_view no_label = "the name of a label behind the dot";
+constexpr std::string_view no_component = "the name of a component between the dots";
+
 Wrong take_watch(std::string_view name, const std::string& text, WatchSettings& watch) {
   if (name == "source") return take_source(text, watch.source);
   if (name == "channel") return take_word(text, watch.channel, channels);
@@ -111,7 +116,7 @@ Wrong take_watch(std::string_view name, const std::string& text, WatchSettings& 
   if (name == "soak") return take_duration(text, watch.terms.soak_ms, 0);
   if (name == "pause") return take_duration(text, watch.terms.pause_ms, 0);
   if (name == "max-failed") return take_number(text, watch.terms.max_failed, 1, 10'000);
-  return "another name: there is no such setting";
+  return std::string(no_setting);
 }
 
 WatchSettings open_watch() {
@@ -160,7 +165,7 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
   if (name == "controllers") return take_controllers(text, settings.controllers);
   if (name.starts_with(unavailable)) {
     const std::string label = name.substr(unavailable.size());
-    if (!is_id(label)) return "the name of a label behind the dot";
+    if (!is_id(label)) return std::string(no_label);
     if (settings.unavailable.size() == budget_labels_max) {
       return "fewer budgets: there are at most " + std::to_string(budget_labels_max);
     }
@@ -172,10 +177,10 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
   constexpr std::string_view watch = "watch.";
   const std::size_t dot = name.rfind('.');
   if (!name.starts_with(watch) || dot < watch.size()) {
-    return "another name: there is no such setting";
+    return std::string(no_setting);
   }
   const std::string component = name.substr(watch.size(), dot - watch.size());
-  if (!is_component(component)) return "the name of a component between the dots";
+  if (!is_component(component)) return std::string(no_component);
   WatchSettings& one = settings.watches.try_emplace(component, open_watch()).first->second;
   return take_watch(std::string_view(name).substr(dot + 1), text, one);
 }
@@ -204,6 +209,12 @@ std::optional<std::string> why_no_settings(const Settings& settings) {
     }
   }
   return std::nullopt;
+}
+
+bool is_setting(const std::string& name) {
+  CellSettings found;
+  const Wrong wrong = take_setting(name, "", found);
+  return wrong != no_setting && wrong != no_label && wrong != no_component;
 }
 
 CellSettings cell_settings(const Settings& settings) {

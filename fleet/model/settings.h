@@ -74,6 +74,9 @@ struct CellSettings {
 // Returns the first setting that is wrong, and why, or no value if all settings are right.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
 
+// Returns whether there is a setting with this name.
+[[nodiscard]] bool is_setting(const std::string& name);
+
 // Returns the settings as plain data. A setting with a wrong value gets its default.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 

@@ -261,6 +261,15 @@ TEST_CASE("the settings name their author by the certificate, and not by the req
         R"({"v":1,"event-age":"7d","event-count":"50","who":"operator:olga"})");
 }
 
+TEST_CASE("a setting is known by its name, whatever its value is") {
+  for (const char* name : {"keep", "event-count", "webhook", "join", "controllers",
+                           "unavailable.rack", "watch.agent.source", "watch.db.max-failed"})
+    CHECK(is_setting(name));
+  for (const char* name : {"", "who", "keeep", "unavailable.", "unavailable.A", "watch.agent",
+                           "watch.A.source", "watch.agent.colour"})
+    CHECK_FALSE(is_setting(name));
+}
+
 TEST_CASE("unknown settings, and wrong values, are refused") {
   const auto why = [](const std::string& name, const std::string& text) {
     return why_no_settings({{{name, text}}}).value_or("");
