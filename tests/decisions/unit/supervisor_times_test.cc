@@ -174,9 +174,10 @@ TEST_CASE("an agent that takes its work back has no stop's time any more, and ke
   CHECK(told.active() == 1);
 
   start_unproved(unproved);
+  unproved.wait(1min);
   unproved.upgrade(request_u1());
   unproved.say(1, Cancel{"u1", {}});
-  unproved.wait(5min);
+  unproved.wait(4min);
   CHECK(unproved.state().incumbent->killed);
 }
 
@@ -228,6 +229,18 @@ TEST_CASE("an agent that is told to stop before it worked is as late as any othe
   bench.say(1, Healthy{});
 
   CHECK(kills(bench.wait(90s)) == Generations{1});
+}
+
+TEST_CASE("more time for a start is no more time for a stop") {
+  Bench bench;
+  start_unproved(bench);
+  bench.say(1, Extend{600'000});
+  CHECK(bench.state().incumbent->extended == 5min);
+
+  bench.take(StopRequested{});
+
+  CHECK(bench.state().incumbent->extended == 0s);
+  CHECK(bench.state().incumbent->allowed == 90s);
 }
 
 TEST_CASE("an agent that has stopped gets no more time, and its first word counts") {

@@ -96,7 +96,10 @@ class Double:
     # ---- requests
 
     def read_fifo(self):
-        got = os.read(self.fifo, 65536)
+        try:
+            got = os.read(self.fifo, 65536)
+        except BlockingIOError:  # a writer has gone, and another one has come before this read
+            return
         if not got:
             self.line = b""
             try:
