@@ -25,7 +25,7 @@ using Texts = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
 // The longest time that a test waits for a condition.
-inline constexpr auto patience = std::chrono::seconds(10);
+inline constexpr auto patience = std::chrono::seconds(30);
 
 // The command line and surroundings of an upgrader.
 struct Start {
