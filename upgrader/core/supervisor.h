@@ -52,7 +52,8 @@ namespace upgrader {
 //   confirming    active                held, ready       switching at `confirm`; running if the
 //                                                         candidate exits; abandoning if it fails
 //                                                         otherwise, at `cancel`, and when time is
-//                                                         up; shutting_down if the incumbent exits;
+//                                                         up; shutting_down if the incumbent exits,
+//                                                         or does not say in time that it works;
 //                                                         preparing at `confirm` if the candidate
 //                                                         has closed a pipe: it is not activated,
 //                                                         and soon fails
@@ -80,7 +81,8 @@ namespace upgrader {
 //   abandoning    active                killed            running when the candidate has been
 //                                                         reaped (the upgrade has failed), or the
 //                                                         standby (the upgrade is committed);
-//                                                         shutting_down if the incumbent exits
+//                                                         shutting_down if the incumbent exits, or
+//                                                         does not say in time that it works
 //   rolling_back  active, told to stop  -, or a standby:  falling_back when the incumbent has gone,
 //                 for a roll-back       held or killed    or running if a standby has taken the
 //                                                         work at once; ended if no fallback can be
