@@ -13,7 +13,7 @@ namespace {
 // The time between the upgrader's `stop` and the exit of this process. Within this time, the store
 // can remove this process's lease, so that the record `instance` does not stay until the lease runs
 // out.
-constexpr std::chrono::milliseconds farewell_max{500};
+constexpr std::chrono::milliseconds goodbye_time_max{500};
 
 // The pause before the ledger is read again after it could not be read. A read fails, for example,
 // if this process has no descriptor left.
@@ -92,7 +92,7 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
     neighbour->leave();
   plans_.kill_hooks();
   lease_.end();
-  end_ = timers_.after(farewell_max, [this] { stop_now(); });
+  end_ = timers_.after(goodbye_time_max, [this] { stop_now(); });
 }
 
 // Sends `stopped` and exits immediately. That is safe even during a download, since an incomplete

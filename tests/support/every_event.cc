@@ -140,7 +140,7 @@ std::vector<NamedEvent> every_control_event(const State& state) {
 }
 
 std::vector<NamedEvent> every_start_at_boot() {
-  return {{"start worn out", StartRequested{1, "it did not last"}},
+  return {{"start exhausted", StartRequested{1, "it did not last"}},
           {"start refused 127", StartRefused{{"it is not there", ENOENT}, 127}}};
 }
 

@@ -152,8 +152,8 @@ std::string print(const Supervisor& supervisor) {
   printer.put("upgrade_signals", state.upgrade_signals);
   printer.put("control_reloads", state.control_reloads);
   printer.put("attempts_deadline", state.attempts_deadline);
-  printer.flag("attempts_done", state.attempts_done);
-  printer.flag("lasted", state.lasted);
+  printer.flag("start_is_judged", state.start_is_judged);
+  printer.flag("proved_good", state.proved_good);
   for (const Time deadline : state.put_off)
     printer.put("put_off", deadline);
   printer.put_enum("pending", state.pending);

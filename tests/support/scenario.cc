@@ -233,7 +233,7 @@ class Player {
                                                     {"sigusr1", SignalReceived{SIGUSR1}}};
     if (words[0] == "start" && words.size() > 1) {
       const std::vector<NamedEvent> starts = every_start_at_boot();
-      return bench_.take(starts[words[1] == "worn" ? 0 : 1].event);
+      return bench_.take(starts[words[1] == "exhausted" ? 0 : 1].event);
     }
     if (words[0] == "start") return bench_.start();
     if (words[0] == "wait" && words.size() == 2) return bench_.wait(duration_of(words[1]));

@@ -94,7 +94,7 @@ NextAttempt next_attempt(const Attempts& before, const std::string& executable, 
   if (count < limit) return next;
   std::string_view ending = before.ending;
   if (ending.empty()) ending = "nobody was left to say how the last one ended";
-  next.worn_out = "{} did not last in {} {}: {}"_with(
+  next.attempts_exhausted = "{} did not last in {} {}: {}"_with(
       executable, count, count == 1 ? "start" : "starts in a row", ending);
   if (!way_back) next.attempts = before;
   return next;

@@ -48,7 +48,7 @@ struct NextRecord {
 struct NextAttempt {
   Attempts attempts;  // the record to write to the file before anything is started
   // Why `executable` should not be started again; absent if it may be started.
-  std::optional<std::string> worn_out;
+  std::optional<std::string> attempts_exhausted;
 };
 
 // Decides which executable to start. `before` is the newest record in the file of --attempts,

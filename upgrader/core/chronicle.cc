@@ -42,7 +42,7 @@ void Chronicle::note(const Event& event, const Actions& actions, const State& af
     if (*agent) note_agent(**agent, event, now);
   }
   note_actions(actions, now);
-  if (after.lasted && !good_) good_ = now;
+  if (after.proved_good && !good_) good_ = now;
   const Phase phase = phase_of(after);
   if (phase == phase_ || after.pending != Pending::nothing) return;
   phase_ = phase;

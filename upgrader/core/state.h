@@ -169,10 +169,10 @@ struct State {
   std::optional<Time> attempts_deadline;
   // True once it is decided, for --previous and --attempts, how the start of this upgrader counts:
   // it has succeeded, a program other than AGENT's was started, or a shutdown was requested.
-  bool attempts_done = false;
+  bool start_is_judged = false;
   // an agent has proved good: it has been active for as long as a trial takes, or its upgrade was
   // committed
-  bool lasted = false;
+  bool proved_good = false;
   // The new times of the deadlines that the upgrader has put off, because they had passed while it
   // was frozen. A deadline that is listed here is not put off again.
   std::vector<Time> put_off;

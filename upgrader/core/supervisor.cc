@@ -78,8 +78,9 @@ class Step {
 
   void judge(const StartRequested& event) {
     if (started()) return;
-    if (!event.worn_out || !policy_.previous) return order_spawn(Role::first, event.program, 1);
-    first_failed(Stage::boot, *event.worn_out, 0, nullptr, exit_own_failure);
+    if (!event.attempts_exhausted || !policy_.previous)
+      return order_spawn(Role::first, event.program, 1);
+    first_failed(Stage::boot, *event.attempts_exhausted, 0, nullptr, exit_own_failure);
     state_.upgrade->program = event.program;
   }
 
@@ -676,7 +677,7 @@ class Step {
         "{} has passed; upgrade {} is committed"_with(*state_.incumbent, upgrade.id));
     send(*state_.incumbent, Committed{upgrade.id, *upgrade.generation});
     record_ending(UpgradeOutcome::committed);
-    state_.lasted = true;
+    state_.proved_good = true;
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
@@ -866,7 +867,7 @@ class Step {
     upgrade.previous = program;
     // AGENT's own executable has failed, so it is decided, for --previous and --attempts, that this
     // start of the upgrader counts as failed.
-    state_.attempts_done = true;
+    state_.start_is_judged = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -886,20 +887,20 @@ class Step {
   // failure.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
-    if (state_.attempts_done) return;
+    if (state_.start_is_judged) return;
     if (policy_.defaults.trial == Duration::zero()) return has_lasted();
     state_.attempts_deadline = now_ + policy_.defaults.trial;
   }
 
   void has_lasted() {
-    state_.lasted = true;
+    state_.proved_good = true;
     forget_attempts();
   }
 
   void forget_attempts() {
     state_.attempts_deadline.reset();
     if (!policy_.previous && !policy_.attempts) return;
-    state_.attempts_done = true;
+    state_.start_is_judged = true;
     if (policy_.attempts) order(ForgetAttempts{});
   }
 
@@ -1141,7 +1142,7 @@ class Step {
     // RestoreLink and forget_attempts() sync files, so they come after the agent has been told to
     // stop: a slow disk must not take any of the time that the agent has for its stop.
     if (puts_link_back) order(RestoreLink{});
-    if (!state_.attempts_done) forget_attempts();
+    if (!state_.start_is_judged) forget_attempts();
     exit_if_alone();
   }
 

@@ -140,13 +140,13 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (error == 0) {
     const Attempts before = attempts_.read();
     NextAttempt next = next_attempt(before, program.path, options_.attempts, true);
-    if (next.worn_out && !find_way_back()) {
+    if (next.attempts_exhausted && !find_way_back()) {
       next = next_attempt(before, program.path, options_.attempts, false);
     }
     if (next.attempts != before) error = attempts_.write(next.attempts);
     if (error == 0) {
       attempt_ = std::move(next.attempts);
-      return std::move(next.worn_out);
+      return std::move(next.attempts_exhausted);
     }
   }
   logbook_.error(

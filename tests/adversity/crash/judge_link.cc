@@ -40,7 +40,7 @@ std::string count_start(const std::string& previous, const std::string& executab
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
   const NextAttempt next = next_attempt(file.read(), executable, attempts, true);
-  if (next.worn_out) return "counted as worn out: " + *next.worn_out;
+  if (next.attempts_exhausted) return "counted as exhausted: " + *next.attempts_exhausted;
   if (const int error = file.write(next.attempts); error != 0) {
     return std::string("counting the start: ") + strerror(error);
   }

@@ -314,8 +314,8 @@ Play bad_boot() {
   return play;
 }
 
-Play worn_out() {
-  return {.name = "worn-out",
+Play attempts_exhausted() {
+  return {.name = "exhausted",
           .about = "what AGENT's link names did not last, and is not even tried",
           .story = "fallback welcome(boot) activate committed stop",
           .options = options({"--relink", "--previous=", "--attempts=2", "--trial=0"}),
@@ -344,7 +344,7 @@ const std::vector<Play>& plays() {
                                         standby_takes_over(),
                                         standby_is_not_needed(),
                                         bad_boot(),
-                                        worn_out()};
+                                        attempts_exhausted()};
   return all;
 }
 

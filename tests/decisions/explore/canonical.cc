@@ -208,7 +208,7 @@ State normalised(State state) {
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
   state.last_failure.reset();  // only texts for people use this member
-  state.lasted = false;        // only texts for people use this member
+  state.proved_good = false;   // only texts for people use this member
   return state;
 }
 
@@ -260,12 +260,12 @@ std::uint64_t key_of(const State& state, std::string_view accounts) {
   hash.put(state.quit);
   hash.put(state.ended);
   hash.put(state.last_generation);
-  hash.put(state.attempts_done);
+  hash.put(state.start_is_judged);
   hash.put(accounts);
   return hash.value();
 }
 
-std::string with_usual_ids(const std::string& text) {
+std::string with_equal_upgrade_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
     usual += text[at];
@@ -288,7 +288,8 @@ std::uint64_t key_of_any(const State& state, Watcher watcher) {
   const std::map<Generation, Generation> ranks = ranks_of(state);
   watcher.let_time_pass(0);
   watcher.renumber(ranks);
-  return key_of(renumbered(normalised(usual(state)), ranks), with_usual_ids(watcher.print()));
+  return key_of(renumbered(normalised(usual(state)), ranks),
+                with_equal_upgrade_ids(watcher.print()));
 }
 
 // ---- policies

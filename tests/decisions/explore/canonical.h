@@ -47,7 +47,7 @@ struct NamedDeadline {
 // Replaces the number in the id of every upgrade by 1. Texts that differ only in these numbers
 // become equal. `text` has the facts that a watcher has recorded. In it, an id is "u" and capital
 // letters, or "sigusr2-" and digits.
-[[nodiscard]] std::string with_usual_ids(const std::string& text);
+[[nodiscard]] std::string with_equal_upgrade_ids(const std::string& text);
 
 // ---- for programs that use other texts and times than the exploration
 
@@ -161,7 +161,7 @@ enum class EventKind : std::uint8_t {
   hello_limit_unseen,
   // Events that no agent causes.
   start,
-  start_worn_out,
+  start_exhausted,
   start_refused,
   attempts_limit,
   attempts_limit_unseen,

@@ -195,7 +195,7 @@ std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
     return kind == EventKind::count ? std::nullopt : std::optional(kind);
   }
   if (const auto* start = std::get_if<StartRequested>(&event)) {
-    return start->worn_out ? EventKind::start_worn_out : EventKind::start;
+    return start->attempts_exhausted ? EventKind::start_exhausted : EventKind::start;
   }
   if (std::holds_alternative<StartRefused>(event)) return EventKind::start_refused;
   if (std::holds_alternative<StopRequested>(event)) return EventKind::sigterm;
@@ -296,7 +296,7 @@ constexpr const char* kinds[] = {"hello",
                                  "its heartbeat's deadline, unseen",
                                  "its hello's deadline, unseen",
                                  "start",
-                                 "start of what is worn out",
+                                 "start with all attempts exhausted",
                                  "start refused",
                                  "the attempts' deadline",
                                  "the attempts' deadline, unseen",

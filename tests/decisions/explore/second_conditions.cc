@@ -279,10 +279,10 @@ const Named<Guard> guards[] = {
     {"relink", [](const N& n, const H&) { return n.policy.relink; }},
     {"previous", [](const N& n, const H&) { return n.policy.previous; }},
     {"boot", [](const N& n, const H&) { return n.request.boot.has_value(); }},
-    {"worn out",
+    {"exhausted",
      [](const N& n, const H& h) {
        if (n.request.boot) return n.request.boot->failure.stage == Stage::boot;
-       return as<StartRequested>(h).worn_out.has_value();
+       return as<StartRequested>(h).attempts_exhausted.has_value();
      }},
     {"counts attempts", [](const N& n, const H&) { return n.policy.attempts && !n.attempts_over; }},
     {"owes a heartbeat", [](const N& n, const H&) { return n.a.beat || n.a.silent; }},

@@ -208,7 +208,7 @@ const std::vector<SeededError> seeded_errors{
      replaced({"new given,waits -", "A %takes"}, ", A is to last", ""),
      "new given -, A activate written", boot_policy},
     {"what has been tried too often is not started where there is nothing else",
-     dropped({"seek - -", "no way back", "worn out"}), "seek - -, no way back", boot_policy},
+     dropped({"seek - -", "no way back", "exhausted"}), "seek - -, no way back", boot_policy},
     {"a silent agent that is vouched for",
      replaced({"* works,yields,stops *", "A silence"}, "is silent", "owes no heartbeat"),
      "idle works -, A silence", watchdog_policy},

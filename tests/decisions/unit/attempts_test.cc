@@ -136,7 +136,7 @@ TEST_CASE("from the limit on the other executable has its turn, as often, and th
   std::string turns;
   for (int start = 0; start < 10; ++start) {
     const NextAttempt next = next_attempt(told, "/a", 3, there_is);
-    turns += next.worn_out ? 'b' : 'a';
+    turns += next.attempts_exhausted ? 'b' : 'a';
     told = next.attempts;
   }
   CHECK(turns == "aaabbbaaab");
@@ -146,7 +146,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   Attempts told;
   for (int start = 0; start < 10; ++start) {
     const NextAttempt next = next_attempt(told, "/a", 3, there_is_none);
-    CHECK(next.worn_out.has_value() == (start >= 3));
+    CHECK(next.attempts_exhausted.has_value() == (start >= 3));
     told = next.attempts;
     if (start == 2) told.ending = "ended";
   }
@@ -156,7 +156,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   // too often, so the executable of --previous must be started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
-  CHECK(next.worn_out);
+  CHECK(next.attempts_exhausted);
   CHECK(next.attempts == Attempts{4, "/a", ""});
 }
 
@@ -164,14 +164,14 @@ TEST_CASE("another executable begins anew") {
   const NextAttempt next = next_attempt({7, "/a", ""}, "/b", 3, there_is);
 
   CHECK(next.attempts == Attempts{1, "/b", ""});
-  CHECK_FALSE(next.worn_out);
+  CHECK_FALSE(next.attempts_exhausted);
   CHECK(next_attempt({2, "/a", ""}, "/b", 3, there_is).attempts == Attempts{1, "/b", ""});
 }
 
 TEST_CASE("it is said how often, and how the last one ended") {
-  CHECK(next_attempt({1, "/a", "the upgrader ends with status 3"}, "/a", 1, there_is).worn_out ==
-        "/a did not last in 1 start: the upgrader ends with status 3");
-  CHECK(next_attempt({2, "/a", ""}, "/a", 2, there_is).worn_out ==
+  CHECK(next_attempt({1, "/a", "the upgrader ends with status 3"}, "/a", 1, there_is)
+            .attempts_exhausted == "/a did not last in 1 start: the upgrader ends with status 3");
+  CHECK(next_attempt({2, "/a", ""}, "/a", 2, there_is).attempts_exhausted ==
         "/a did not last in 2 starts in a row: nobody was left to say how the last one ended");
 }
 

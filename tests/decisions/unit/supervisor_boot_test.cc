@@ -99,7 +99,7 @@ TEST_CASE("where starts are not counted, no count is forgotten") {
   bench.reach(Phase::running);
 
   CHECK(forgotten(bench.wait(30s)) == 0);
-  CHECK(bench.state().attempts_done);
+  CHECK(bench.state().start_is_judged);
 }
 
 TEST_CASE("without a way back and a count of starts, nothing of either is kept") {
@@ -108,7 +108,7 @@ TEST_CASE("without a way back and a count of starts, nothing of either is kept")
   bench.wait(30s);
 
   CHECK(bench.phase() == Phase::running);
-  CHECK_FALSE(bench.state().attempts_done);
+  CHECK_FALSE(bench.state().start_is_judged);
 }
 
 TEST_CASE("attempts are forgotten when an agent has lasted, and once") {
@@ -186,7 +186,7 @@ TEST_CASE("an agent that is killed did not last, however long its process takes 
   CHECK(forgotten(bench.wait(1min)) == 0);
   bench.exit(1);
   CHECK(bench.phase() == Phase::ended);
-  CHECK_FALSE(bench.state().lasted);
+  CHECK_FALSE(bench.state().proved_good);
 }
 
 TEST_CASE("a count that was due while nobody ran is put off like every deadline") {

@@ -130,7 +130,7 @@ ERRORS = [
     ),
     (
         "wrong count: the end of a way back sets back how often AGENT's executable has failed",
-        "    state_.attempts_done = true;\n    log(LogLevel::warning,",
+        "    state_.start_is_judged = true;\n    log(LogLevel::warning,",
         "    log(LogLevel::warning,",
     ),
     (

@@ -53,7 +53,7 @@ std::string why_not_allowed(const Transaction& transaction) {
 }  // namespace
 
 RecordWorld::RecordWorld(std::uint64_t seed, Planted planted) : maker_(seed), planted_(planted) {
-  put_neighbours();
+  put_bystanders();
 }
 
 void RecordWorld::is_wrong(const std::string& what) {
@@ -61,7 +61,7 @@ void RecordWorld::is_wrong(const std::string& what) {
 }
 
 // Writes the records of two good nodes, and of a rollout that brings both to version 2.
-void RecordWorld::put_neighbours() {
+void RecordWorld::put_bystanders() {
   for (const std::string id : {"g1", "g2"}) {
     store_.put(key_of(KeyKind::node_info, {id}), write_record(NodeInfo{.protocol = 1}));
     store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));

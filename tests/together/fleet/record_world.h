@@ -40,7 +40,7 @@ class RecordWorld {
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
 
  private:
-  void put_neighbours();
+  void put_bystanders();
   void write_odd_records();
   void drive_all();
   void drive(const std::string& name, std::unique_ptr<fleet::AnyDriver> driver,

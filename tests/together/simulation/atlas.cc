@@ -145,7 +145,7 @@ class AllowedWalk {
     }
   }
 
-  void arrive(std::uint32_t place, Speaker dying, std::uint64_t length, Sheet::Way way) {
+  void arrive(std::uint32_t place, Speaker dying, std::uint64_t length, Sheet::LastMove way) {
     const std::size_t state = std::size_t{place} * speakers + static_cast<std::size_t>(dying);
     if (lengths_[state] <= length) return;
     lengths_[state] = length;
@@ -155,7 +155,7 @@ class AllowedWalk {
 
   using Open = std::pair<std::uint64_t, std::size_t>;
   Sheet& sheet_;
-  std::vector<Sheet::Way>& ways_;
+  std::vector<Sheet::LastMove>& ways_;
   std::size_t choice_;
   std::vector<std::uint64_t> lengths_;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;

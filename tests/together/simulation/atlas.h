@@ -69,7 +69,7 @@ struct Sheet {
   // state to another state (a place of the map). `move` is the index of the last move. `dying` is
   // the agent whose last words (messages that are read only after its exit) must come before this
   // move; it is `nobody` if no last words must come before.
-  struct Way {
+  struct LastMove {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
@@ -78,8 +78,9 @@ struct Sheet {
   // long. In the other searches the lengths of the moves are random, so that a run that has failed
   // on one way can try a different way.
   static constexpr std::size_t choices = 12;
-  std::array<std::vector<Way>, choices> ways;
-  [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
+  std::array<std::vector<LastMove>, choices> ways;
+  [[nodiscard]] const LastMove& way(std::uint32_t place, test::Speaker dying,
+                                    std::size_t choice) const {
     return ways[choice][std::size_t{place} * 4 + static_cast<std::size_t>(dying)];
   }
   [[nodiscard]] bool is_reached(std::uint32_t place, test::Speaker dying) const {

@@ -145,7 +145,7 @@ void MapGuide::plan_way(std::uint32_t place, Speaker dying) {
   way_.clear();
   const std::size_t choice = machine_.random.below(Sheet::choices);
   while (place != 0 || dying != Speaker::nobody) {
-    const Sheet::Way& way = sheet_.way(place, dying, choice);
+    const Sheet::LastMove& way = sheet_.way(place, dying, choice);
     way_.push_front(way.move);
     place = sheet_.map.moves[way.move].from;
     dying = way.dying;
