@@ -322,10 +322,8 @@ class PlanDecider {
   // so that nobody else waits for them: none of the members that have a place has begun.
   PlanDecision begin(const std::string& news) {
     if (view_.stopped) {
-      next_ = plan_;
-      next_.driver = facts_.controller;
-      transaction_.puts.clear();
-      return free_places({}).value_or(PlanDecision{});
+      // This decider has prepared what `next_` says. A fresh one writes nothing of that.
+      return PlanDecider(view_, facts_, now_).free_places({}).value_or(PlanDecision{});
     }
     transaction_.compares.push_back({.key = key_of(KeyKind::stop)});
     return write(news);
