@@ -158,16 +158,11 @@ What RolloutDecider::next_order() {
   auto begin = batch_.in(Standing::waiting);
   append(begin, batch_.in(NodeStage::preparing, Standing::interrupted));
   append(begin, batch_.in(NodeStage::applying, Standing::interrupted));
-  if (!begin.empty()) {
-    if (is_held_back()) return wait_to_begin();
-    return give(begin, RolloutStep::prepare, BatchPhase::preparing);
-  }
+  const bool begins = !begin.empty() || !batch_.in(NodeStage::preparing).empty();
+  if (begins && is_held_back()) return wait_to_begin();
+  if (!begin.empty()) return give(begin, RolloutStep::prepare, BatchPhase::preparing);
   if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
   if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
-    // The rollout may have to wait for hours, so nobody else shall wait for its places meanwhile.
-    auto frees = is_held_back() ? freed_places(view_, facts_, ready) : std::nullopt;
-    if (frees) return *frees;
-    if (is_held_back()) return wait_to_begin();
     if (auto step = take_places(ready)) return *step;
     return give(ready, RolloutStep::apply, BatchPhase::applying);
   }
@@ -219,7 +214,11 @@ bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
 
+// Waits until nodes may begin a step again. This wait may last for hours, so the rollout gives back
+// the places of the nodes that prepare: others can use these places meanwhile.
 What RolloutDecider::wait_to_begin() const {
+  auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing));
+  if (frees) return *frees;
   const auto answer = batch_.first_answer_by();
   const auto opens = facts_.window.until;
   return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};

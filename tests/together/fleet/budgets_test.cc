@@ -362,6 +362,17 @@ TEST_CASE("a rollout that may not begin keeps no places meanwhile, and takes the
   CHECK(bench.rollout().phase == BatchPhase::applying);
 }
 
+TEST_CASE("a rollout that may not begin keeps no places while one of its nodes prepares again") {
+  RolloutBench bench;
+  bench.put(key_of(KeyKind::node_answer, {"n1", "agent"}),
+            write_record(Answer{.command = "r.prepare.1", .result = "interrupted"}));
+  REQUIRE(bench.rollout().phase == BatchPhase::preparing);
+  REQUIRE(bench.places() == 2);
+  bench.put(key_of(KeyKind::stop), "{}");
+  CHECK(bench.rollout().state == RolloutState::rolling);
+  CHECK(bench.places() == 0);
+}
+
 }  // namespace
 
 }  // namespace budgets_test
