@@ -200,7 +200,7 @@ PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>&
     const bool is_room = free.size() == missing.size();
     const auto taken = is_room ? static_cast<std::int64_t>(others.size())
                                : most - static_cast<std::int64_t>(free.size());
-    if (taken + wanted > most || !is_room) {
+    if (taken + wanted > most) {
       answer.waits_for = what + std::to_string(taken) + " of " + std::to_string(most) +
                          " places are taken, by " + holders(others);
       if (taken < most) answer.waits_for += "; " + std::to_string(wanted) + " are needed";
