@@ -80,7 +80,6 @@ using WrittenRollout = Written<Rollout>;
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);
 
-// Writes a new rollout.
 // Returns why no rollout may begin with this name, or no value if one may. The reading must contain
 // the history. The name of an ended rollout is not used again, even if that rollout's records are
 // erased: ids of commands begin with the name, and a node that still knows the old answer to a
@@ -88,6 +87,7 @@ using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
                                                            const Reading& reading);
 
+// Writes a new rollout.
 class RolloutCreation : public Creation {
  public:
   // `release` is the revision of the release's record. If the record changes before the rollout is
