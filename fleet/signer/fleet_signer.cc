@@ -27,13 +27,25 @@ void log(const std::string& line) {
   log_line("fleet-signer", line);
 }
 
+// Returns whether the request already contains a valid certificate. In that case, a fleet-signer
+// has signed and recorded the certificate, but has not yet published it for the machine.
+bool is_made(const JoinCase& one, const Signer& authority, UnixSeconds now) {
+  const std::string& pem = one.request.certificate;
+  if (pem.empty()) return false;
+  const auto issued = issued_of(pem);
+  return issued && was_signed(one, *issued, now) &&
+         name_in(pem) == certificate_name(node_kind, one.request.node) &&
+         is_signed_by(pem, authority.certificate);
+}
+
 }  // namespace
 
-std::string why_cannot_sign(const SignerOptions& options) {
+Result<Signer> authority_in(const SignerOptions& options) {
   for (const std::string& file : {options.signer, options.signer_key})
-    if (const std::string why = why_unread(file); !why.empty()) return why;
-  return why_cannot_sign(
-      Signer{content_of_file(options.signer), content_of_file(options.signer_key)});
+    if (const std::string why = why_unread(file); !why.empty()) return Refusal{why};
+  Signer authority{content_of_file(options.signer), content_of_file(options.signer_key)};
+  if (const std::string why = why_cannot_sign(authority); !why.empty()) return Refusal{why};
+  return authority;
 }
 
 FleetSigner::FleetSigner(uv_loop_t& loop, SignerOptions options)
@@ -115,19 +127,16 @@ void FleetSigner::look() {
   if (std::holds_alternative<std::monostate>(request)) return;
   // While this process cannot sign, requests stay in the store: a refusal would be final, but
   // another process of fleet-signer, or this one after a repair, can still sign.
-  if (const std::string why = why_cannot_sign(options_); !why.empty())
-    return go_on_after(pace_.stuck("cannot sign: " + why));
-  if (const auto* one = std::get_if<JoinCase>(&request)) join(*one);
-  if (const auto* pending = std::get_if<PendingRenewal>(&request)) renew(*pending);
-}
-
-Signer FleetSigner::authority() const {
-  return {content_of_file(options_.signer), content_of_file(options_.signer_key)};
+  const auto authority = authority_in(options_);
+  if (!authority) return go_on_after(pace_.stuck("cannot sign: " + authority.reason()));
+  if (const auto* one = std::get_if<JoinCase>(&request)) join(*one, authority.value());
+  if (const auto* pending = std::get_if<PendingRenewal>(&request))
+    renew(*pending, authority.value());
 }
 
 // ---- machines that join
 
-void FleetSigner::join(const JoinCase& one) {
+void FleetSigner::join(const JoinCase& one, const Signer& authority) {
   busy_ = true;
   const UnixSeconds now = std::time(nullptr);
   const std::string who = one.request.node + " (" + one.fingerprint + ")";
@@ -138,12 +147,13 @@ void FleetSigner::join(const JoinCase& one) {
   }
   if (const auto* refused = std::get_if<JoinRefused>(&decision))
     return write(answer_join(one, decision), who + ": refused: " + refused->why);
-  if (is_made(one, now)) return admit(one, one.request.certificate, one.identity_revision);
+  if (is_made(one, authority, now))
+    return admit(one, one.request.certificate, one.identity_revision);
   const JoinSigned& is_signed = std::get<JoinSigned>(decision);
   if (const std::string why = why_no_more(one, is_signed, now); !why.empty())
     return write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
   const Signed made = sign({.request = one.request.pem,
-                            .signer = authority(),
+                            .signer = authority,
                             .name = certificate_name(node_kind, one.request.node),
                             .days = options_.days});
   if (made.error.empty() && made.issued.key == one.fingerprint) {
@@ -156,17 +166,6 @@ void FleetSigner::join(const JoinCase& one) {
   }
   const std::string why = made.error.empty() ? "the request is for another key" : made.error;
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
-}
-
-// Returns whether the request already contains a valid certificate. In that case, a fleet-signer
-// has signed and recorded the certificate, but has not yet published it for the machine.
-bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
-  const std::string& pem = one.request.certificate;
-  if (pem.empty()) return false;
-  const auto issued = issued_of(pem);
-  return issued && was_signed(one, *issued, now) &&
-         name_in(pem) == certificate_name(node_kind, one.request.node) &&
-         is_signed_by(pem, authority().certificate);
 }
 
 // Makes the machine's user and role in the store, and then publishes the certificate. If this
@@ -199,10 +198,10 @@ void FleetSigner::shut_out(const JoinCase& one) {
 
 // ---- renewal of nodes' certificates
 
-void FleetSigner::renew(const PendingRenewal& pending) {
+void FleetSigner::renew(const PendingRenewal& pending, const Signer& authority) {
   busy_ = true;
   const UnixSeconds now = std::time(nullptr);
-  const RenewalAnswer answer = answer_of(pending, authority(), options_.days, now);
+  const RenewalAnswer answer = answer_of(pending, authority, options_.days, now);
   write(answer_renewal(pending, answer, now),
         pending.node + (answer.error.empty() ? ": its certificate is renewed"
                                              : ": not renewed: " + answer.error));

@@ -40,8 +40,8 @@ struct SignerOptions {
   int snapshots_kept = 48;
 };
 
-// Returns why the files of the signing authority cannot be used, or an empty string if they can.
-[[nodiscard]] std::string why_cannot_sign(const SignerOptions& options);
+// Returns the signing authority from its files, or the reason why it cannot sign.
+[[nodiscard]] Result<Signer> authority_in(const SignerOptions& options);
 
 class FleetSigner {
  public:
@@ -57,12 +57,11 @@ class FleetSigner {
   void look();
   void show();
   void leave();
-  void join(const JoinCase& one);
-  [[nodiscard]] bool is_made(const JoinCase& one, UnixSeconds now) const;
+  void join(const JoinCase& one, const Signer& authority);
   void admit(const JoinCase& one, const std::string& pem, Revision recorded);
   void publish(const JoinCase& one, const std::string& pem, Revision recorded);
   void shut_out(const JoinCase& one);
-  void renew(const PendingRenewal& pending);
+  void renew(const PendingRenewal& pending, const Signer& authority);
   void sweep();
   // Commits a transaction, and then logs `news`. The next request is handled as soon as the local
   // copy of the records contains this write.
@@ -72,7 +71,6 @@ class FleetSigner {
   void go_on_later(const Outcome& outcome);
   // Goes on after a pause, and logs the line of `rest` if it has one.
   void go_on_after(const WritePace::Rest& rest);
-  [[nodiscard]] Signer authority() const;
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 
   uv_loop_t& loop_;

@@ -80,8 +80,8 @@ int main(int argc, char** argv) {
     return fleet::print_text("fleet-signer", text->text, text->status);
   }
   const auto& options = std::get<fleet::SignerOptions>(asked);
-  if (const std::string why = fleet::why_cannot_sign(options); !why.empty()) {
-    std::fprintf(stderr, "fleet-signer: cannot sign: %s\n", why.c_str());
+  if (const auto authority = fleet::authority_in(options); !authority) {
+    fleet::log_line("fleet-signer", "cannot sign: " + authority.reason());
     return 1;
   }
   uv_loop_t loop;
