@@ -179,7 +179,8 @@ std::string DevDirectory::make(const std::string& wanted) {
   const auto resolved = upgrader::resolve(path);
   if (!resolved) return words_of(path);
   path_ = *resolved;
-  if (!files::is_directory(path_)) return path_ + " is not a directory";
+  std::error_code error;
+  if (!files::is_directory(path_, error)) return path_ + " is not a directory";
   return "";
 }
 
