@@ -159,8 +159,10 @@ void restore_wish(Transaction& transaction, const PlanView& view);
 
 // Returns the transactions that erase all records of a run of the plan, so that the next run begins
 // anew. The run must be halted, must have ended, or must be one whose records were not all written.
-// Each transaction is small enough for the store and compares the plan's record, and the last
-// transaction erases this record. Returns no transactions if the run still goes on.
+// If the plan's desired version is still pending, the first transaction restores the desired
+// version from before the plan. Each transaction is small enough for the store and compares the
+// plan's record, and the last transaction erases this record. Returns no transactions if the run
+// still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
 // Returns the transactions that erase the records of an ended run, to make room for the next run of

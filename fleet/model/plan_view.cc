@@ -219,7 +219,11 @@ std::vector<Transaction> recover_plan(const PlanView& view) {
   if (view.revision == 0 || !ended) return {};
   std::vector<Erase> erases = of_members(view);
   erases.push_back({.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
-  return erasure(view, std::move(erases));
+  std::vector<Transaction> parts = erasure(view, std::move(erases));
+  Transaction restoring{.compares = parts.front().compares};
+  restore_wish(restoring, view);
+  if (restoring.compares.size() > 1) parts.insert(parts.begin(), std::move(restoring));
+  return parts;
 }
 
 std::vector<Transaction> make_room(const PlanView& view) {

@@ -188,6 +188,7 @@ std::vector<std::string> needs_of_plan(const Order& order, const std::string& na
                                 node_identities(),
                                 key_of(KeyKind::settings),
                                 prefix_of(KeyKind::place)};
+  if (order.deed == Deed::erase) keys.push_back(prefix_of(KeyKind::desired));
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;
   const Plan& plan = asked.value().plan;

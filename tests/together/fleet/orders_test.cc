@@ -134,6 +134,32 @@ TEST_CASE("an order begins a plan with the nodes of its target, and another reco
   CHECK(bench.refusal({.deed = Deed::erase, .subject = "plan/p"}) == "p: no such plan");
 }
 
+TEST_CASE("to recover a plan that has not migrated restores the desired version from before it") {
+  Bench bench;
+  const Desired before{.version = "1.0", .digest = "d", .who = "bert"};
+  bench.store.put(root + "desired/web", write_record(before));
+  const auto wish = [&bench] {
+    return read_record<Desired>(bench.store.find(root + "desired/web")->value).value();
+  };
+  bench.give({.subject = "plan/p", .body = R"({"version":"2.0","component":"web","steps":[
+                  {"name":"s","class":"together","hook":"h","migrate":true}]})"});
+  REQUIRE(wish().pending);
+  auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
+  plan.state = PlanState::halted;
+  bench.store.put(root + "plan/p", write_record(plan));
+
+  SECTION("unless somebody has written another one since") {
+    bench.store.put(root + "desired/web", write_record(Desired{.version = "2.0"}));
+    bench.give({.deed = Deed::erase, .subject = "plan/p"});
+    CHECK(wish().version == "2.0");
+  }
+  SECTION("and erases the plan") {
+    bench.give({.deed = Deed::erase, .subject = "plan/p"});
+    CHECK(wish() == before);
+    CHECK(bench.store.find(root + "plan/p") == nullptr);
+  }
+}
+
 TEST_CASE("a completed plan is replaced by the next plan of its name") {
   Bench bench;
   bench.give({.subject = "plan/p", .body = plan_text});
