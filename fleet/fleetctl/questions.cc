@@ -46,16 +46,6 @@ std::size_t show_members(const Options& options, Asker& asker,
   return good;
 }
 
-void show_wishes(const fleet::Reading& reading) {
-  for (const fleet::KeyValue& found : reading.found) {
-    const auto key = fleet::parse_key(found.key);
-    if (!key || key->kind != KeyKind::desired) continue;
-    const auto wish = fleet::read_record<fleet::Desired>(found.value);
-    say("desired: " + key->names.front() + " " +
-        (wish ? wish.value().version : "(" + wish.reason() + ")"));
-  }
-}
-
 }  // namespace
 
 int show_status(const Options& options, Asker& asker) {
@@ -82,7 +72,7 @@ int show_status(const Options& options, Asker& asker) {
       nodes.begin(), nodes.end(), [](const NodeView& node) { return !node.degraded().empty(); });
   say("nodes: " + std::to_string(nodes.size()) + ", " + std::to_string(reporting) + " report, " +
       std::to_string(degraded) + " degraded");
-  show_wishes(reading);
+  say_all(wish_lines(reading, nodes));
   if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
     const auto record = fleet::read_record<fleet::Stop>(stop->value);
     say("stop: nothing begins" + (record ? ", since " + record.value().since + " by " +

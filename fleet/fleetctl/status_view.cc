@@ -6,7 +6,6 @@
 
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
@@ -166,6 +165,21 @@ std::string controllers_words(const fleet::Reading& reading) {
   return words.empty() ? "" : "controllers: " + words;
 }
 
+// Returns a text that follows the desired version: why nodes do not move to the version. The text
+// is empty if there is no reason.
+std::string words_about(const fleet::Desired& wish, const std::string& component,
+                        const std::vector<fleet::NodeView>& nodes) {
+  if (!wish.refused.empty()) return ", but moves no node: " + wish.refused;
+  if (wish.pending) return ", but moves no node before " + wish.why + " has migrated";
+  std::map<std::string, std::string> silent;
+  for (const fleet::NodeView& node : nodes)
+    if (const auto since = silent_at_gate_since(node, component, wish.version))
+      silent[node.id] = *since;
+  if (silent.empty()) return "";
+  return ", and " + fleet::silent_at_gates(silent) + "; fleetctl desire " + component + " " +
+         wish.version + " goes on without them";
+}
+
 std::string waiting_words(const std::vector<std::string>& waiting) {
   std::string words = "wait for the next certificate:";
   for (const std::string& node : waiting) {
@@ -217,6 +231,21 @@ CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now)
           .revoked = found.revoked,
           .not_yet = found.not_yet.size(),
           .waiting = found.waiting.size()};
+}
+
+std::vector<std::string> wish_lines(const fleet::Reading& reading,
+                                    const std::vector<fleet::NodeView>& nodes) {
+  std::vector<std::string> lines;
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::desired) continue;
+    const std::string& component = key->names.front();
+    const auto wish = fleet::read_record<fleet::Desired>(found.value);
+    lines.push_back("desired: " + component + " " +
+                    (wish ? wish.value().version + words_about(wish.value(), component, nodes)
+                          : "(" + wish.reason() + ")"));
+  }
+  return lines;
 }
 
 std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCertificates& shown,

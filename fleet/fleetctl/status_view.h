@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fleet/model/identities.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/transaction.h"
 
 namespace fleetctl {
@@ -44,6 +45,11 @@ struct CertificateCount {
 };
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
                                                fleet::UnixSeconds now);
+
+// Returns a line for each desired version of the cell. If nodes do not move to the version, the
+// line says why.
+[[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
+                                                  const std::vector<fleet::NodeView>& nodes);
 
 [[nodiscard]] std::vector<std::string> care_lines(const fleet::Reading& reading,
                                                   const ShownCertificates& shown,

@@ -125,56 +125,69 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan, 
        {}});
 }
 
+// The nodes that do not run a desired version yet.
+struct Behind {
+  std::size_t all = 0;
+  std::size_t begun = 0;                 // how many of the nodes are on the way to the version
+  std::vector<std::string> failed = {};  // the nodes on which the version has failed
+  std::string why = {};                  // why the version has failed on the first of them
+  // The nodes that do not report, and whose upgrade has come to its gate. For each node, the map
+  // has the time at which the upgrade came there.
+  std::map<std::string, std::string> silent = {};
+};
+
+Behind nodes_without(const CellState& cell, const std::string& component,
+                     const std::string& version) {
+  Behind behind;
+  for (const auto& [id, node] : cell.nodes()) {
+    const auto runs = node.versions.running.find(component);
+    if (runs == node.versions.running.end() || runs->second == version) continue;
+    ++behind.all;
+    const auto upgrade = node.upgrades.find(component);
+    if (upgrade == node.upgrades.end() || upgrade->second.to != version) continue;
+    if (is_under_way(upgrade->second.phase)) ++behind.begun;
+    if (const auto since = silent_at_gate_since(node, component, version))
+      behind.silent[id] = *since;
+    if (upgrade->second.phase != UpgradePhase::failed) continue;
+    if (behind.failed.empty()) behind.why = upgrade->second.error;
+    behind.failed.push_back(id);
+  }
+  return behind;
+}
+
 void add_desired(const CellState& cell, const std::string& component, const Desired& wish,
                  Outlook& outlook) {
   const std::string subject = "desired/" + component;
   const std::string name = component + " " + wish.version;
-  std::vector<std::string> commands{"fleetctl desire " + name};
-  if (!wish.refused.empty()) {
-    outlook.waits.push_back({subject,
-                             name + " is desired, but moves no node: " + wish.refused,
-                             {},
-                             std::move(commands)});
-    return;
-  }
-  std::size_t behind = 0;
-  std::size_t begun = 0;
-  std::vector<std::string> failed;
-  std::string why;
-  for (const auto& [id, node] : cell.nodes()) {
-    const auto runs = node.versions.running.find(component);
-    if (runs == node.versions.running.end() || runs->second == wish.version) continue;
-    ++behind;
-    const auto upgrade = node.upgrades.find(component);
-    if (upgrade == node.upgrades.end() || upgrade->second.to != wish.version) continue;
-    if (is_under_way(upgrade->second.phase)) ++begun;
-    const bool is_failed = upgrade->second.phase == UpgradePhase::failed;
-    if (is_failed && failed.empty()) why = upgrade->second.error;
-    if (is_failed) failed.push_back(id);
-  }
-  if (!failed.empty()) {
-    commands.insert(commands.begin(), "fleetctl show " + failed.front());
-    outlook.waits.push_back({subject,
-                             with_reason(name + " is desired and has failed on " + listed(failed) +
-                                             ", so no other node begins",
-                                         why),
-                             {},
-                             std::move(commands)});
-  } else if (behind > 0 && !cell.drivers().contains("desired")) {
-    outlook.waits.push_back({subject,
-                             name + " is desired, but driven by no controller; " +
-                                 counted(behind, "node") + " without it",
-                             {},
-                             {"fleetctl cell check"}});
-  } else if (begun > 0) {
-    outlook.moves.push_back({subject,
-                             name + " is desired: " + counted(begun, "node") + " on the way, " +
-                                 std::to_string(behind) + " still without it",
-                             {},
-                             {}});
-  } else if (behind > 0) {
-    outlook.notes.push_back(
-        {subject, name + " is desired; " + counted(behind, "node") + " without it", {}, {}});
+  const std::string desire = "fleetctl desire " + name;
+  const auto add = [&](std::vector<OutlookLine>& lines, const std::string& text,
+                       std::vector<std::string> commands = {}) {
+    lines.push_back({subject, name + text, {}, std::move(commands)});
+  };
+  if (!wish.refused.empty())
+    return add(outlook.waits, " is desired, but moves no node: " + wish.refused, {desire});
+  if (wish.pending)
+    return add(outlook.notes, " moves no node before " + wish.why + " has migrated");
+  const Behind behind = nodes_without(cell, component, wish.version);
+  if (!behind.failed.empty()) {
+    add(outlook.waits,
+        with_reason(
+            " is desired and has failed on " + listed(behind.failed) + ", so no other node begins",
+            behind.why),
+        {"fleetctl show " + behind.failed.front(), desire});
+  } else if (behind.all > 0 && !cell.drivers().contains("desired")) {
+    add(outlook.waits,
+        " is desired, but driven by no controller; " + counted(behind.all, "node") + " without it",
+        {"fleetctl cell check"});
+  } else if (!behind.silent.empty()) {
+    const std::string& first = behind.silent.begin()->first;
+    add(outlook.waits, " is desired, and " + silent_at_gates(behind.silent),
+        {"fleetctl show " + first, desire, "fleetctl forget " + first});
+  } else if (behind.begun > 0) {
+    add(outlook.moves, " is desired: " + counted(behind.begun, "node") + " on the way, " +
+                           std::to_string(behind.all) + " still without it");
+  } else if (behind.all > 0) {
+    add(outlook.notes, " is desired; " + counted(behind.all, "node") + " without it");
   }
 }
 

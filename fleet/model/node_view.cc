@@ -101,6 +101,22 @@ std::string who_runs_newer(const std::vector<NodeView>& nodes, const std::string
   return listed(newer);
 }
 
+std::optional<std::string> silent_at_gate_since(const NodeView& node, const std::string& component,
+                                                const std::string& version) {
+  const auto upgrade = node.upgrades.find(component);
+  if (upgrade == node.upgrades.end() || node.reports()) return std::nullopt;
+  const Upgrade& last = upgrade->second;
+  if (last.phase != UpgradePhase::cutover_ready || last.to != version) return std::nullopt;
+  return last.changed;
+}
+
+std::string silent_at_gates(const std::map<std::string, std::string>& silent) {
+  std::vector<std::string> texts;
+  for (const auto& [node, since] : silent)
+    texts.push_back(node + " (since " + since + ")");
+  return "waits for nodes that are silent at their gates: " + listed(texts);
+}
+
 std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {
   std::vector<TargetNode> targets;
   for (const NodeView& node : nodes) {

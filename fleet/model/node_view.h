@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,15 @@ struct NodeView {
 // n2 (2.1.0)`. Returns an empty string if there are none.
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
+
+// Returns the time at which the node's upgrade to this version came to its gate, if the node does
+// not report any more. Returns no value if the node reports, or if its upgrade is not at its gate.
+[[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
+                                                              const std::string& component,
+                                                              const std::string& version);
+// Returns a text about such nodes: `waits for nodes that are silent at their gates: n1 (since
+// TIME)`. `silent` has this time for each node.
+[[nodiscard]] std::string silent_at_gates(const std::map<std::string, std::string>& silent);
 
 // Returns the nodes in the form that select_nodes() (target.h) needs.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);

@@ -1,5 +1,5 @@
-// Tests how long a cell halts after a desired version has failed on a node: until the version is
-// desired again, whatever happens to the node's records. desired_test.cc has the other tests of
+// Tests how long a cell halts after a desired version has failed on a node, or a node has fallen
+// silent at its gate: until the version is desired again, whatever happens to the node's records. desired_test.cc has the other tests of
 // desired versions.
 #include <catch2/catch.hpp>
 
@@ -111,6 +111,23 @@ TEST_CASE("a halt is marked when no node is on the way, and late nodes are order
   cell.settle(cell.settings.staging_ms);
   CHECK(cell.order("b") == "1");
   CHECK(cell.wished().refused == "it has failed on a, b");
+}
+
+TEST_CASE("a node that falls silent at its gate holds the others back until the next wish") {
+  Cell cell;
+  cell.node("a", "1");
+  cell.node("b", "1");
+  cell.settle();
+  cell.upgrade("a", UpgradePhase::cutover_ready, "");
+  cell.store.erase(key_of(KeyKind::node_instance, {"a", "i"}));
+  cell.settle(2 * cell.settings.staging_ms);
+  CHECK(cell.order("a") == "2");
+  CHECK(cell.order("b").empty());
+  CHECK(cell.wished().refused.empty());
+
+  cell.wish();
+  cell.settle();
+  CHECK(cell.order("b") == "2");
 }
 
 }  // namespace

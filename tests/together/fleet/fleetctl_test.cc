@@ -120,6 +120,31 @@ TEST_CASE("status for programs has numbers about the store, and no records") {
   CHECK(fleetctl::status_json(cell_of(1'000), {3, 2}, 0).size() < text.size() + 10);
 }
 
+TEST_CASE("status says why no node moves to a desired version, and how it goes on") {
+  const Upgrade at_gate{.phase = UpgradePhase::cutover_ready, .to = "2", .changed = "12:00"};
+  Reading reading;
+  const auto line = [&reading](const Desired& wish) {
+    reading.found.push_back(record(key_of(KeyKind::desired, {"shop"}), write_record(wish)));
+    const auto lines = fleetctl::wish_lines(reading, nodes_in(reading));
+    reading.found.pop_back();
+    return lines.size() == 1 ? lines.front() : "";
+  };
+  CHECK(line({.version = "2"}) == "desired: shop 2");
+  CHECK(line({.version = "2", .refused = "rollout/r is undone"}) ==
+        "desired: shop 2, but moves no node: rollout/r is undone");
+  CHECK(line({.version = "2", .why = "plan/p", .pending = true}) ==
+        "desired: shop 2, but moves no node before plan/p has migrated");
+
+  reading.found.push_back(
+      record(key_of(KeyKind::node_upgrade, {"n1", "shop"}), write_record(at_gate)));
+  CHECK(line({.version = "2"}) ==
+        "desired: shop 2, and waits for nodes that are silent at their gates: n1 (since 12:00); "
+        "fleetctl desire shop 2 goes on without them");
+  CHECK(line({.version = "3"}) == "desired: shop 3");
+  reading.found.push_back(record(key_of(KeyKind::node_instance, {"n1", "i"}), "{}"));
+  CHECK(line({.version = "2"}) == "desired: shop 2");
+}
+
 TEST_CASE("status names the revoked until their connections have ended") {
   Reading reading = cell_of(1);
   const auto line = [&reading]() -> std::string {

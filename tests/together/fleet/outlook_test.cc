@@ -228,12 +228,26 @@ TEST_CASE("a desired version that has failed on a node waits for a person") {
   bench.put("node/n1/upgrade/agent", R"({"phase":"staging","to":"2"})");
   CHECK(bench.moves() == Texts{"agent 2 is desired: 1 node on the way, 2 still without it"});
 
+  bench.put("node/n1/upgrade/agent", R"({"phase":"cutover-ready","to":"2","changed":"12:00"})");
+  CHECK(bench.moves() == Texts{"agent 2 is desired: 1 node on the way, 2 still without it"});
+  bench.erase("node/n1/instance/i");
+  CHECK(bench.moves().empty());
+  CHECK(bench.waits() == Texts{"agent 2 is desired, and waits for nodes that are silent at their "
+                               "gates: n1 (since 12:00)",
+                               "1 node does not report: n1"});
+  CHECK(bench.commands() == Texts{"fleetctl show n1", "fleetctl desire agent 2",
+                                  "fleetctl forget n1", "fleetctl show n1"});
+  bench.put("node/n1/instance/i", R"({"version":"1"})");
+
   bench.put("node/n1/upgrade/agent", R"({"phase":"failed","to":"2","error":"exited with 1"})");
   CHECK(bench.waits() == Texts{"agent 2 is desired and has failed on n1, so no other node begins: "
                                "exited with 1"});
   CHECK(bench.commands() == Texts{"fleetctl show n1", "fleetctl desire agent 2"});
   bench.put("desired/agent", R"({"version":"2","refused":"rollout r1 was undone"})");
   CHECK(bench.waits() == Texts{"agent 2 is desired, but moves no node: rollout r1 was undone"});
+  bench.put("desired/agent", R"({"version":"2","pending":true,"why":"plan/p"})");
+  CHECK(bench.waits().empty());
+  CHECK(bench.notes() == Texts{"agent 2 moves no node before plan/p has migrated"});
 }
 
 TEST_CASE("machines wait for approval until they are approved, refused or gone") {
