@@ -5,6 +5,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
+#include "fleet/model/wish_machine.h"
 
 namespace fleet {
 namespace {
@@ -42,6 +43,21 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
+// Returns the node's own desired version, for an undo to restore. The undo writes the record anew,
+// so the node would try that version again. If the node has tried it already, and the upgrade has
+// failed, the version that the node runs takes its place.
+Desired wish_before(const NodeSight& sight) {
+  Desired wish = *sight.desired;
+  const Upgrade& last = sight.upgrade;
+  const bool has_failed = last.phase == UpgradePhase::failed && is_attempt(last.attempt) &&
+                          last.to == wish.version && is_version_name(sight.running);
+  if (!has_failed) return wish;
+  wish.why = brief(wish.version + " has failed: " + last.error);
+  wish.version = sight.running;
+  wish.digest.clear();
+  return wish;
+}
+
 // Returns the node's record as it is after the order for this step. The first order also notes in
 // the record which version the node runs, so that an undo can bring this version back.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
@@ -65,7 +81,7 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
   // tried. So the version that was noted the first time stays in the record.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
-    if (sight.desired) record.desired_before = {*sight.desired};
+    if (sight.desired) record.desired_before = {wish_before(sight)};
   }
   if (standing == Standing::interrupted || record.attempt == 0) ++record.attempt;
   record.stage = stage_of(step);

@@ -1,0 +1,62 @@
+// Tests which desired version an undo of a rollout gives back to a node. The explorations
+// (rollout_explore_test.cc) check that the undo writes this version.
+#include <catch2/catch.hpp>
+
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
+#include "tests/together/fleet/test_store.h"
+
+namespace undo_wish_test {
+namespace {
+
+using namespace fleet;
+
+const Desired wish{.version = "3", .digest = "d3", .pinned = true, .trace = "desired-4"};
+
+// Begins a rollout over a node that runs version 1, and whose own desired version is `wish`. `last`
+// is the node's last upgrade. Returns the desired version that an undo would give back.
+Desired kept_for_undo(const Upgrade& last, const std::string& running = "1") {
+  fleet_test::TestStore store;
+  store.put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"n"}}));
+  store.put(key_of(KeyKind::rollout, {"r"}),
+            write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                                 .state = RolloutState::rolling,
+                                 .batches = 1}));
+  store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", running}}}));
+  store.put(key_of(KeyKind::node_desired, {"n", "agent"}), write_record(wish));
+  store.put(key_of(KeyKind::node_upgrade, {"n", "agent"}), write_record(last));
+  RolloutView view{.id = "r"};
+  view.take_all(store.read({std::string(key_root)}));
+  const RolloutDecision first =
+      decide(view, {.lease = StepLease{.batch = 0, .step = RolloutStep::prepare, .lease = 7}}, 0);
+  REQUIRE(std::holds_alternative<Write>(first.what));
+  REQUIRE(std::holds_alternative<Committed>(store.commit(std::get<Write>(first.what).transaction)));
+  const KeyValue* found = store.find(key_of(KeyKind::rollout_node, {"r", "n"}));
+  return read_record<RolloutNode>(found->value).value().desired_before.at(0);
+}
+
+TEST_CASE("an undo gives a node the wish from before the rollout") {
+  CHECK(kept_for_undo({.phase = UpgradePhase::staging, .attempt = "desired.4.1", .to = "3"}) ==
+        wish);
+  CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "desired.2.1", .to = "2.9"}) ==
+        wish);
+  CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "r1.apply.1", .to = "3"}) == wish);
+}
+
+TEST_CASE("an undo gives a node that its wish has failed on the version that it runs") {
+  const Upgrade failed{
+      .phase = UpgradePhase::failed, .attempt = "desired.4.1", .error = "broken", .to = "3"};
+  const Desired kept = kept_for_undo(failed);
+  CHECK(kept.version == "1");
+  CHECK(kept.digest.empty());
+  CHECK(kept.why == "3 has failed: broken");
+  CHECK(kept.trace == wish.trace);
+  CHECK(kept.pinned);
+  // No record can have this text as a version.
+  CHECK(kept_for_undo(failed, "1 (debug)") == wish);
+}
+
+}  // namespace
+
+}  // namespace undo_wish_test
