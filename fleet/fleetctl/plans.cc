@@ -53,6 +53,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
                                      {"  step", progress(plan)},
                                      {"  driver", plan.driver},
                                      {"  begun by", plan.who}};
+  if (!plan.target.empty()) rows.push_back({"  target", plan.target});
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
   if (!plan.waits_for.empty()) rows.push_back({"  waits for", plan.waits_for});
   for (const std::string& line : table(rows)) {

@@ -58,6 +58,9 @@ struct Plan {
   std::string agent_digest = {};
   std::int64_t soak_ms = 60'000;  // the soak of the rollout that brings fleet-agent
   std::vector<PlanStep> steps = {};
+  // The expression that has selected the members. Earlier versions of the program have not written
+  // it.
+  std::string target = {};
   std::int64_t enlisted = 0;  // how many PlanPlace records are written
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to

@@ -316,6 +316,7 @@ Wrong put_right(Plan& plan) {
     return "step " + std::to_string(plan.step) + " of " + std::to_string(plan.steps.size());
   }
   return first_of({too_many(plan.steps.size(), plan_steps_max, "steps"),
+                   too_many(plan.target.size(), target_bytes_max, "bytes of the target"),
                    wrong_name(plan.component, &is_component, "component"),
                    wrong_version(plan.version), wrong_version(plan.agent),
                    wrong_version(plan.previous), wrong_name(plan.lock, &is_id, "node"),

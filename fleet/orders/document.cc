@@ -100,6 +100,9 @@ There plan_there(const Order& order, const KeyValue& found) {
     if (one.soak_ms != now.soak_ms) return "soak_ms";
     if (one.ignore_window != now.ignore_window) return "ignore_window";
     if (one.over_budget != now.over_budget) return "over_budget";
+    const std::string target = one.target.empty() ? "*" : one.target;
+    // Earlier versions of the program have not written the target into the plan's record.
+    if (!now.target.empty() && target != now.target) return "target";
     return one.steps == now.steps ? "" : "steps";
   }();
   return {true, other.empty() ? "" : "it is there already, with another value of " + other};

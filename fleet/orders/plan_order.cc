@@ -28,12 +28,7 @@ constexpr auto plan_members =
     std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
                                      "ignore_window", "over_budget", "target"});
 
-struct AskedPlan {
-  Plan plan = {};
-  std::string target = "*";
-};
-
-Result<AskedPlan> asked_in(const Order& order) {
+Result<Plan> asked_in(const Order& order) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"it is no JSON object: " + body.reason()};
   for (const auto& [name, value] : body.value().members) {
@@ -41,13 +36,10 @@ Result<AskedPlan> asked_in(const Order& order) {
       return Refusal{"there is no member " + name};
     }
   }
-  const auto written = read_record<Plan>(order.body);
-  if (!written) return written.refusal();
-  AskedPlan asked{.plan = written.value()};
-  if (const auto why = why_no_plan(asked.plan)) return Refusal{*why};
-  if (const std::string target = body.value().text_of("target"); !target.empty()) {
-    asked.target = target;
-  }
+  auto asked = read_record<Plan>(order.body);
+  if (!asked) return asked.refusal();
+  if (const auto why = why_no_plan(asked.value())) return Refusal{*why};
+  if (asked.value().target.empty()) asked.value().target = "*";
   return asked;
 }
 
@@ -137,12 +129,13 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
                          const Orderer& orderer) {
   auto asked = asked_in(order);
   if (!asked) return malformed(asked.reason());
-  const Plan& written = asked.value().plan;
+  const Plan& written = asked.value();
   Plan plan{.version = written.version,
             .component = written.component,
             .agent = written.agent,
             .soak_ms = written.soak_ms,
             .steps = written.steps,
+            .target = written.target,
             .ignore_window = written.ignore_window,
             .over_budget = written.over_budget,
             .who = orderer.who,
@@ -151,7 +144,7 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
     return malformed("no plan is called " + name + ": " + *why);
   }
   const auto nodes = nodes_in(reading);
-  const auto members = members_of(asked.value().target, nodes);
+  const auto members = members_of(plan.target, nodes);
   if (!members) return malformed(members.reason());
   if (const auto why = why_over_budget(plan, reading)) return malformed(*why);
   if (const auto why = why_no_member(nodes, plan, members.value())) return malformed(*why);
@@ -191,7 +184,7 @@ std::vector<std::string> needs_of_plan(const Order& order, const std::string& na
   if (order.deed == Deed::erase) keys.push_back(prefix_of(KeyKind::desired));
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;
-  const Plan& plan = asked.value().plan;
+  const Plan& plan = asked.value();
   if (!plan.agent.empty()) keys.push_back(key_of(KeyKind::release, {"agent", plan.agent}));
   if (plan.component.empty()) return keys;
   keys.push_back(key_of(KeyKind::release, {plan.component, plan.version}));

@@ -448,6 +448,9 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
         "plan/move: it is there already, with another value of soak_ms");
   CHECK(bench.refusal(plan + R"(,"over_budget":true}}})") ==
         "plan/move: it is there already, with another value of over_budget");
+  CHECK(bench.apply(plan + R"(,"target":"*"}}})").empty());
+  CHECK(bench.refusal(plan + R"(,"target":"n1"}}})") ==
+        "plan/move: it is there already, with another value of target");
 
   bench.store.erase(root + "rollout/spring");
   bench.store.put(root + "history/000000000001",

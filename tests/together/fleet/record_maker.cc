@@ -175,6 +175,7 @@ void add_plan(std::vector<Written>& all) {
             .agent_digest = "digest",
             .soak_ms = 1'000,
             .steps = {},
+            .target = "e*",
             .enlisted = 2,
             .state = PlanState::running,
             .previous = "1.0.0",
