@@ -17,40 +17,22 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 sys.dont_write_bytecode = True
+from cases import PATIENCE_S, wait  # noqa: E402
 from ports import free_port  # noqa: E402
-
-DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
+from results import Results  # noqa: E402
 
 upgrader, name, *command = sys.argv[1:]
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-        print(f"ok {name}: {what}")
-    else:
-        failed += 1
-        print(f"not ok {name}: {what}: {detail}")
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        threading.Event().wait(0.005)  # the pause until the condition is checked again
+results = Results(name)
+check = results.check
 
 
 def ask(port):
     """Returns one number of the counter, or None if nobody answers."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
             text = connection.makefile().read()
             return int(text) if text.endswith("\n") else None
     except OSError:
@@ -72,7 +54,7 @@ class Customer(threading.Thread):
 
     def gets_more(self, what):
         before = len(self.numbers)
-        wait_until(lambda: len(self.numbers) >= before + 5, what)
+        wait(what, lambda: len(self.numbers) >= before + 5)
 
 
 class Service:
@@ -95,7 +77,7 @@ class Service:
     def upgrade(self):
         before = self.said("is committed")
         self.process.send_signal(signal.SIGUSR2)
-        wait_until(lambda: self.said("is committed") > before, "an upgrade is committed")
+        wait("the commit of an upgrade", lambda: self.said("is committed") > before)
 
     def agent(self):
         """Returns the process of the agent that was started last."""
@@ -104,8 +86,8 @@ class Service:
 
     def end(self, number):
         self.process.send_signal(number)
-        status = self.process.wait(DEADLINE)
-        self.reader.join(DEADLINE)
+        status = self.process.wait(PATIENCE_S)
+        self.reader.join(PATIENCE_S)
         return status
 
 
@@ -114,19 +96,19 @@ def play_upgrades(directory):
     service = Service(port, file)
     customer = Customer(port)
     customer.start()
-    customer.gets_more("the first agent serves")
+    customer.gets_more("the first agent to serve")
     for _ in range(3):
         service.upgrade()
-        customer.gets_more("the new agent serves")
+        customer.gets_more("the new agent to serve")
     log = list(service.lines)
     os.kill(service.agent(), signal.SIGKILL)
     check("a crash of the agent ends the upgrader with its status",
-          service.process.wait(DEADLINE) == 128 + signal.SIGKILL, service.lines[-1:])
+          service.process.wait(PATIENCE_S) == 128 + signal.SIGKILL, service.lines[-1:])
     service = Service(port, file)
-    customer.gets_more("the service is back after a crash")
+    customer.gets_more("the service to be back after a crash")
     status = service.end(signal.SIGTERM)
     customer.enough.set()
-    customer.join(DEADLINE)
+    customer.join(PATIENCE_S)
     check("it stops cleanly with the upgrader", status == 0, f"status {status}")
     numbers = customer.numbers
     check("no number is given away twice, through three upgrades and a crash",
@@ -158,7 +140,7 @@ def say(process, **message):
 
 
 def hear(process):
-    if not select.select([process.stdout], [], [], DEADLINE)[0]:
+    if not select.select([process.stdout], [], [], PATIENCE_S)[0]:
         raise TimeoutError("the agent says nothing")
     return json.loads(process.stdout.readline() or b"null")
 
@@ -178,7 +160,7 @@ def play_held(directory):
                 process.stdin.close()
             else:
                 process.send_signal(number)
-            got = process.wait(DEADLINE)
+            got = process.wait(PATIENCE_S)
             got = 128 - got if got < 0 else got
             check(f"held, {what} ends it at once", got == status, f"status {got}")
 
@@ -200,7 +182,7 @@ def play_heartbeats(directory):
         said = (hear(process) for _ in range(100))
         last = next((one for one in said if one != {"type": "heartbeat"}), "a hundred heartbeats")
         check("it stops between heartbeats", last == {"type": "stopped"}
-              and process.wait(DEADLINE) == 0, last)
+              and process.wait(PATIENCE_S) == 0, last)
 
 
 def play_odd_words(directory):
@@ -215,10 +197,10 @@ def play_odd_words(directory):
         hear(process)
         say(process, type="error", about="ready", reason="crossed")
         say(process, type="activate", clean=False, state="é\n\"\\\u2028😀", new={"a": None})
-        wait_until(lambda: ask(port) is not None, "it serves once it is active")
+        wait("the active agent to serve", lambda: ask(port) is not None)
         check("stray, unknown and malformed lines change nothing", process.poll() is None)
         process.stdin.close()
-        status = process.wait(DEADLINE)
+        status = process.wait(PATIENCE_S)
         check("active, the end of input makes it stop cleanly", status == 0, f"status {status}")
 
 
@@ -229,9 +211,9 @@ def play_alone(directory):
     process = subprocess.Popen([*command, str(port), file], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, env=environment)
     try:
-        wait_until(lambda: ask(port) is not None, "it serves without an upgrader")
+        wait("the agent to serve without an upgrader", lambda: ask(port) is not None)
         process.send_signal(signal.SIGTERM)
-        status, output = process.wait(DEADLINE), process.stdout.read()
+        status, output = process.wait(PATIENCE_S), process.stdout.read()
         check("without an upgrader it serves, and SIGTERM stops it cleanly",
               status == 0 and output == b"", f"status {status}, output {output}")
     finally:
@@ -245,5 +227,4 @@ for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alo
             play(scratch)
         except Exception as error:  # any error counts as a failure of this test
             check(play.__name__, False, repr(error))
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(results.finish())

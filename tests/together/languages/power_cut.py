@@ -15,30 +15,23 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(TESTS, "adversity", "crash"), os.path.join(TESTS, "support")]
+from cases import PATIENCE_S, wait  # noqa: E402
 from disk import Disk, materialise  # noqa: E402
 from ports import free_port  # noqa: E402
 from recorder import CALLS, Call, Recorder  # noqa: E402
+from results import Results  # noqa: E402
 
-DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
 NUMBERS = 11
 STATES_MAX = 6000  # the limit of disk states for one moment of the power cut
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    passed += bool(holds)
-    failed += not holds
-    print(f"ok {name}: {what}" if holds else f"not ok {name}: {what}: {detail}")
+results = Results(name)
+check = results.check
 
 
 class Family(Recorder):
@@ -94,21 +87,10 @@ class Family(Recorder):
                 self.disk.sync(path)
 
 
-def wait_until(condition, what):
-    end = time.monotonic() + DEADLINE
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        threading.Event().wait(0.005)  # the pause until the condition is checked again
-
-
 def ask(port):
     """Returns one number of the counter, or 0 if nobody answers."""
     try:
-        with socket.create_connection(("127.0.0.1", int(port)), timeout=DEADLINE) as connection:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE_S) as connection:
             text = connection.makefile().read()
             return int(text) if text.endswith("\n") else 0
     except OSError:
@@ -126,7 +108,7 @@ def begin(file, before=()):
 
 def end(process, number=signal.SIGKILL):
     os.killpg(process.pid, number)
-    process.wait(DEADLINE)
+    process.wait(PATIENCE_S)
 
 
 def record(place, log):
@@ -134,7 +116,7 @@ def record(place, log):
     port, process = begin(place + "/count", ["strace", "-f", "-y", "-s", "100000", "-o", log,
                                              "-e", calls])
     try:
-        got = [wait_until(lambda: ask(port), "an answer") for _ in range(NUMBERS)]
+        got = [wait("an answer", lambda: ask(port)) for _ in range(NUMBERS)]
         check("it counts from one", got == list(range(1, NUMBERS + 1)), got)
     finally:
         end(process)
@@ -175,7 +157,7 @@ def start_on(picture, given, place):
     materialise(picture, place)
     port, process = begin(place + "/count")
     try:
-        number = wait_until(lambda: ask(port) or process.poll() is not None and -1, "an answer")
+        number = wait("an answer", lambda: ask(port) or process.poll() is not None and -1)
         return "" if number > given else f"after {given} it gives {number}, from {picture}"
     finally:
         end(process)
@@ -202,8 +184,7 @@ def main():
         careless.moment = next(at for at, _ in careless.marks if given_away(careless, at + 1) == 2)
         check("canary: without its syncs a number would be given away twice", judge(careless)[0])
         print(f"report: {name}: {len(pictures)} states that a power cut may leave of the counter")
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return results.finish()
 
 
 if __name__ == "__main__":

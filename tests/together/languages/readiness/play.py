@@ -12,23 +12,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
+LANGUAGES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [LANGUAGES, os.path.join(LANGUAGES, "..", "..", "support")]
+sys.dont_write_bytecode = True
+from cases import PATIENCE_S, wait  # noqa: E402
+from results import Results  # noqa: E402
 
 upgrader, name, *command = sys.argv[1:]
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-        print(f"ok {name}: {what}")
-    else:
-        failed += 1
-        print(f"not ok {name}: {what}: {detail}")
+results = Results(name)
+check = results.check
 
 
 class Init:
@@ -41,7 +35,7 @@ class Init:
 
     def wait_for(self, pattern):
         """Waits until something that init has been told matches the pattern."""
-        end = time.monotonic() + DEADLINE
+        end = time.monotonic() + PATIENCE_S
         while not re.search(pattern, self.told):
             self.socket.settimeout(max(end - time.monotonic(), 0.001))
             try:
@@ -52,17 +46,14 @@ class Init:
 
 def write_to(fifo):
     """Writes to the FIFO as soon as the agent has opened it."""
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
+    def opened():
         try:
-            number = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:  # nobody reads yet
-            threading.Event().wait(0.005)  # the pause until the FIFO is tried again
-            continue
-        os.write(number, b"go\n")
-        os.close(number)
-        return
-    raise TimeoutError("the agent does not read its FIFO")
+            return None
+    number = wait("the agent to read its FIFO", opened)
+    os.write(number, b"go\n")
+    os.close(number)
 
 
 def play(directory):
@@ -83,7 +74,7 @@ def play(directory):
         init.wait_for("READY=1")
         check("init is told READY=1 when a first agent says healthy", True)
         process.send_signal(signal.SIGTERM)
-        status = process.wait(DEADLINE)
+        status = process.wait(PATIENCE_S)
         with open(log, encoding="utf-8") as lines:
             text = lines.read()
         check("the upgrader understands all that the agent says, and both stop cleanly",
@@ -99,5 +90,4 @@ with tempfile.TemporaryDirectory() as scratch:
         play(scratch)
     except Exception as error:  # any error counts as a failure of this test
         check("init hears from the upgrader", False, repr(error))
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(results.finish())
