@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/decisions/unit/temporary_directory.h"
 #include "tests/support/bench.h"
+#include "tests/support/temporary_directory.h"
 #include "upgrader/shell/control.h"
 
 // At the start of a test, the control directory is open, but nobody has claimed it, so no request

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/owned_fd.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace executable_test {
 

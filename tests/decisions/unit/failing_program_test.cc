@@ -13,7 +13,7 @@
 #include "base/process.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace failing_program_test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/owned_fd.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace upgrader::test {
 

@@ -25,7 +25,7 @@
 
 #include "base/owned_fd.h"
 #include "base/program.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 // Returns the program at a path; fails the test if the file there is not a program.
 inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {

@@ -18,7 +18,7 @@
 #include <cstring>
 
 #include "tests/decisions/unit/processes.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "upgrader/shell/programs.h"
 
 namespace program_test {

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "tests/decisions/unit/processes.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "upgrader/shell/relink.h"
 
 // Two programs, the link `current` to the first of them, and optionally the link `previous` to an

@@ -7,7 +7,7 @@
 
 #include "sample-agent/configuration.h"
 #include "sample-agent/start_checks.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_configuration_test {
 

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "sample-agent/copier.h"
-#include "tests/decisions/unit/temporary_directory.h"
 #include "tests/demo/line_proof.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_copier_test {
 

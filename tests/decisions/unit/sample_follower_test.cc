@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sample-agent/follower.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_follower_test {
 

@@ -2,8 +2,8 @@
 // input was copied to the agent's output. prove() must find each kind of error.
 #include <catch2/catch.hpp>
 
-#include "tests/decisions/unit/temporary_directory.h"
 #include "tests/demo/line_proof.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_line_proof_test {
 

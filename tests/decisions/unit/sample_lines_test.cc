@@ -4,7 +4,7 @@
 
 #include "sample-agent/copier.h"
 #include "sample-agent/lines.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_lines_test {
 

@@ -5,7 +5,7 @@
 
 #include "sample-agent/file.h"
 #include "sample-agent/position.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_position_test {
 

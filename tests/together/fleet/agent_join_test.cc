@@ -14,6 +14,7 @@
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/record_text.h"
+#include "tests/support/temporary_directory.h"
 
 namespace agent_join_test {
 
@@ -110,19 +111,10 @@ TEST_CASE("an answer that cannot be read is not a certificate") {
 
 using Catch::Matchers::Contains;
 
-class Root {
- public:
-  Root() { REQUIRE(mkdtemp(name_.data()) != nullptr); }
-  ~Root() { std::filesystem::remove_all(name_); }
-  Root(const Root&) = delete;
-  Root& operator=(const Root&) = delete;
-  [[nodiscard]] const std::string& path() const { return name_; }
+struct Root : TemporaryDirectory {
   [[nodiscard]] std::string key(const std::string& name) const {
-    return content_of_file(name_ + "/etc/fleet/keys/" + name);
+    return content_of_file(*this / ("etc/fleet/keys/" + name));
   }
-
- private:
-  std::string name_ = (std::filesystem::temp_directory_path() / "join.XXXXXX").string();
 };
 
 const JoinAnswer answer{.certificate = "C", .release_keys = {{"a.pub", "A"}, {"b.pub", "B"}}};

@@ -28,6 +28,7 @@
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/pending_request.h"
 #include "fleet/store/uv_timers.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/together/fleet/fake_store.h"
 #include "tests/together/releases/lock_holder.h"
 
@@ -39,19 +40,6 @@ using namespace std::chrono_literals;
 // ---- releases that are fetched, and hooks
 
 namespace {
-
-class Directory {
- public:
-  Directory() { REQUIRE(mkdtemp(name_.data()) != nullptr); }
-  ~Directory() { std::filesystem::remove_all(name_); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  const std::string& path() const { return name_; }
-  std::string file() const { return name_ + "/file"; }
-
- private:
-  std::string name_ = (std::filesystem::temp_directory_path() / "agent.XXXXXX").string();
-};
 
 // A libuv loop. It must be destroyed after all objects that use it.
 class Loop {
@@ -128,7 +116,7 @@ std::string error_of(Fetcher& fetcher, Loop& loop, const Fetcher::Order& order) 
 TEST_CASE("a fetch ends with its fetcher, however long the server would let it wait") {
   Loop loop;
   Limit limit;
-  Directory directory;
+  TemporaryDirectory directory;
   const SilentServer server;
   Fetcher fetcher(*loop, {directory.path() + "/releases", "web", "/nowhere"});
   bool told = false;
@@ -146,7 +134,7 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
 
 TEST_CASE("a fetch fails with a reason if another process holds the directory for too long") {
   Loop loop;
-  Directory directory;
+  TemporaryDirectory directory;
   LockHolder held(directory.path() + "/.lock");
   Fetcher fetcher(
       *loop, {.directory = directory.path(), .name = "web", .keys = "/nowhere", .patience = 10ms});
@@ -200,7 +188,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a file of this machine is a release only below an allowed directory") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string allowed = directory.path();
   std::filesystem::create_symlink("/etc", allowed + "/out");
   Loop loop;
@@ -228,8 +216,8 @@ TEST_CASE("a file of this machine is a release only below an allowed directory")
 
 TEST_CASE("a hook that writes without end is killed in time, and keeps nothing else from running") {
   const Limit limit;
-  const Directory directory;
-  const std::string hook = directory.file();
+  const TemporaryDirectory directory;
+  const std::string hook = directory / "file";
   std::ofstream(hook) << "#!/bin/sh\nexec yes\n";
   std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
   Loop loop;
@@ -253,8 +241,8 @@ TEST_CASE("a hook that writes without end is killed in time, and keeps nothing e
 
 TEST_CASE("a hook is not run if others may write it or its directory") {
   using enum std::filesystem::perms;
-  const Directory directory;
-  const std::string hook = directory.file();
+  const TemporaryDirectory directory;
+  const std::string hook = directory / "file";
   std::ofstream(hook) << "#!/bin/sh\necho it runs\n";
   const std::string place = directory.path();
   const auto [mode, place_mode, who] =
@@ -287,7 +275,7 @@ TEST_CASE("a hook is not run if others may write it or its directory") {
 }
 
 TEST_CASE("a file is fetched only from below a directory that is allowed") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   const std::string& path = directory.path();
   std::filesystem::create_directories(path + "/releases/1");
   std::filesystem::create_directories(path + "/releases-old");

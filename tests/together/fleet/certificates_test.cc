@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 
 #include "fleet/agent/renewal.h"
 #include "fleet/common/authority.h"
@@ -17,6 +15,7 @@
 #include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "tests/support/temporary_directory.h"
 
 namespace certificates_test {
 
@@ -289,9 +288,8 @@ TEST_CASE("a durable time is read as it was written, and another text is no time
 }
 
 TEST_CASE("a later time that another process has made durable stays") {
-  std::string directory = (std::filesystem::temp_directory_path() / "time.XXXXXX").string();
-  REQUIRE(mkdtemp(directory.data()) != nullptr);
-  const std::string file = directory + "/time";
+  const TemporaryDirectory directory;
+  const std::string file = directory / "time";
   CertificateClock clock(file, {});
   CHECK(clock.time().durable == 0);
 
@@ -300,7 +298,6 @@ TEST_CASE("a later time that another process has made durable stays") {
 
   CHECK(clock.time().durable == today);
   CHECK(CertificateClock(file, {}).time().durable == today);
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace certificates_test

@@ -5,7 +5,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "fleet/common/certificate.h"
@@ -20,6 +19,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "tests/support/temporary_directory.h"
 
 namespace fleetctl_test {
 
@@ -178,22 +178,11 @@ TEST_CASE("status names the controllers and people whose certificates end soon, 
 
 // ---- a person's own certificate
 
-class Files {
- public:
-  Files() {
-    std::string place = std::filesystem::temp_directory_path() / "fleetctl-XXXXXX";
-    REQUIRE(::mkdtemp(place.data()) != nullptr);
-    place_ = place;
-  }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
-  ~Files() { std::filesystem::remove_all(place_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
+struct Files : TemporaryDirectory {
   // Makes a key NAME.key and a certificate NAME.pem. The authority `authority` signs the
   // certificate; if `authority` is empty, the certificate is self-signed.
   void make(const std::string& name, const std::string& authority = "") const {
-    std::string command = "cd '" + place_.string() +
+    std::string command = "cd '" + path() +
                           "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
                           "-nodes -days 2 -subj /CN=" +
                           name + " -keyout " + name + ".key -out " + name + ".pem";
@@ -201,11 +190,8 @@ class Files {
       command += " && openssl x509 -in " + name + ".pem -CA " + authority + ".pem -CAkey " +
                  authority + ".key -CAcreateserial -days 2 -out " + name + ".pem";
     }
-    REQUIRE(std::system((command + " 2>'" + path("said") + "' >&2").c_str()) == 0);
+    REQUIRE(std::system((command + " 2>'" + (*this / "said") + "' >&2").c_str()) == 0);
   }
-
- private:
-  std::filesystem::path place_;
 };
 
 TEST_CASE("an expired, early, foreign or missing certificate is explained in words") {
@@ -216,8 +202,8 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   files.make("berta", "other");
   const UnixSeconds now = std::time(nullptr) + 60;
   const auto why = [&](const std::string& who, UnixSeconds at) {
-    return fleetctl::why_not_let_in(
-        {.authority = files.path("ca.pem"), .own = files.path(who), .key = ""}, at);
+    return fleetctl::why_not_let_in({.authority = files / "ca.pem", .own = files / who, .key = ""},
+                                    at);
   };
   const auto says = [](const std::string& text, const std::string& part) {
     INFO(text);
@@ -233,8 +219,7 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   CHECK(says(why("absent.pem", now), "absent.pem: No such file or directory"));
   const auto with_key = [&](const std::string& key) {
     return fleetctl::why_not_let_in(
-        {.authority = files.path("ca.pem"), .own = files.path("anna.pem"), .key = files.path(key)},
-        now);
+        {.authority = files / "ca.pem", .own = files / "anna.pem", .key = files / key}, now);
   };
   CHECK(with_key("anna.key") == "");
   CHECK(says(with_key("other.key"), "other.key is not that of your certificate "));
@@ -259,14 +244,14 @@ TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, i
   const Files files;
   files.make("ca");
   REQUIRE(std::system(("openssl req -new -newkey " + one.kind + " -nodes -subj /CN=x -keyout '" +
-                       files.path("key") + "' -out '" + files.path("csr") + "' >'" +
-                       files.path("said") + "' 2>&1")
+                       (files / "key") + "' -out '" + (files / "csr") + "' >'" + (files / "said") +
+                       "' 2>&1")
                           .c_str()) == 0);
-  const Signed made = sign(
-      {.request = content_of_file(files.path("csr")),
-       .signer = {content_of_file(files.path("ca.pem")), content_of_file(files.path("ca.key"))},
-       .name = "node:n1",
-       .days = 1});
+  const Signed made =
+      sign({.request = content_of_file(files / "csr"),
+            .signer = {content_of_file(files / "ca.pem"), content_of_file(files / "ca.key")},
+            .name = "node:n1",
+            .days = 1});
   INFO(one.kind << ": " << made.error);
   CHECK(made.certificate.empty() != one.why.empty());
   CHECK((one.why.empty() ? made.error.empty()

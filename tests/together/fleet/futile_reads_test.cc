@@ -3,12 +3,11 @@
 #include <uv.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "fleet/agent/component.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/together/fleet/fake_store.h"
 
 namespace futile_reads_test {
@@ -56,26 +55,10 @@ bool wait(VirtualTime& time, Timers::Milliseconds length) {
   return false;
 }
 
-class Directory {
- public:
-  Directory() {
-    std::string path = (std::filesystem::temp_directory_path() / "reads.XXXXXX").string();
-    REQUIRE(::mkdtemp(path.data()) != nullptr);
-    path_ = path;
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 TEST_CASE("the record of a release is read again after a pause if it cannot be decoded") {
-  const Directory directory;
+  const TemporaryDirectory directory;
   uv_loop_t loop{};
   REQUIRE(uv_loop_init(&loop) == 0);
   VirtualTime time;

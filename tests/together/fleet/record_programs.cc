@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 #include "base/shown.h"
@@ -23,6 +22,7 @@
 #include "fleet/model/plan_follower.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/store/uv_timers.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/record_world.h"
 
@@ -77,23 +77,6 @@ class Caught {
 constexpr int agent_steps_max = 20'000;
 const std::string node = "e1";
 
-// A temporary directory. The destructor removes it.
-class Directory {
- public:
-  Directory() {
-    std::string path = (std::filesystem::temp_directory_path() / "records.XXXXXX").string();
-    path_ = ::mkdtemp(path.data()) == nullptr ? "" : path;
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // A store in memory that checks every write before it commits it.
 class SeenStore : public FakeStore {
  public:
@@ -120,7 +103,7 @@ class SeenStore : public FakeStore {
 // The objects of a fleet-agent for one component of its node.
 struct Agent {
   std::string wrong;
-  Directory directory;
+  TemporaryDirectory directory;
   uv_loop_t loop{};
   VirtualTime time;
   FakeCell cell{time};

@@ -12,26 +12,11 @@
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/store_snapshots.h"
+#include "tests/support/temporary_directory.h"
 
 namespace state_files_test {
 
 using namespace fleet;
-
-namespace {
-
-class Directory {
- public:
-  Directory() { REQUIRE(mkdtemp(name_.data()) != nullptr); }
-  ~Directory() { std::filesystem::remove_all(name_); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::string file() const { return name_ + "/file"; }
-
- private:
-  std::string name_ = (std::filesystem::temp_directory_path() / "state.XXXXXX").string();
-};
-
-}  // namespace
 
 // ---- the ledger
 
@@ -61,8 +46,8 @@ agent_protocol::Agent::Failure failure(const std::string& stage, const std::stri
 }  // namespace
 
 TEST_CASE("a ledger comes back from the disk as it went there") {
-  const Directory directory;
-  const LedgerFile file(directory.file());
+  const TemporaryDirectory directory;
+  const LedgerFile file(directory / "file");
   REQUIRE(file.read());
   CHECK(file.read().value() == NodeLedger());
 
@@ -79,28 +64,28 @@ TEST_CASE("a ledger comes back from the disk as it went there") {
 }
 
 TEST_CASE("what is no file in the place of a ledger is refused, and is not waited for") {
-  const Directory directory;
-  const LedgerFile file(directory.file());
+  const TemporaryDirectory directory;
+  const LedgerFile file(directory / "file");
   SECTION("a directory") {
-    REQUIRE(std::filesystem::create_directory(directory.file()));
+    REQUIRE(std::filesystem::create_directory(directory / "file"));
   }
   SECTION("a link to itself") {
-    std::filesystem::create_symlink(directory.file(), directory.file());
+    std::filesystem::create_symlink(directory / "file", directory / "file");
   }
   SECTION("a FIFO") {
-    REQUIRE(::mkfifo(directory.file().c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((directory / "file").c_str(), 0600) == 0);
   }
 
   const auto ledger = file.read();
 
   REQUIRE_FALSE(ledger);
-  CHECK(ledger.reason().starts_with(directory.file() + ": "));
-  CHECK(read_known_store(directory.file()).reason().starts_with(directory.file() + ": "));
+  CHECK(ledger.reason().starts_with((directory / "file") + ": "));
+  CHECK(read_known_store(directory / "file").reason().starts_with((directory / "file") + ": "));
 }
 
 TEST_CASE("the store that a node knows is read as it was written, and never guessed") {
-  const Directory directory;
-  const std::string file = directory.file();
+  const TemporaryDirectory directory;
+  const std::string file = directory / "file";
   CHECK(read_known_store(file).value() == KnownStore());
   REQUIRE(write_known_store(file, {3, 120}).empty());
   CHECK(read_known_store(file).value() == KnownStore{3, 120});
@@ -127,10 +112,10 @@ TEST_CASE("a line that a newer fleet-agent has written is ignored") {
 }
 
 TEST_CASE("an error in writing the ledger is reported, and the old ledger stays") {
-  const Directory directory;
-  const LedgerFile file(directory.file());
+  const TemporaryDirectory directory;
+  const LedgerFile file(directory / "file");
   REQUIRE(file.write(full_ledger()).empty());
-  REQUIRE(std::filesystem::create_directory(directory.file() + ".new"));
+  REQUIRE(std::filesystem::create_directory(directory / "file.new"));
 
   CHECK_FALSE(file.write(NodeLedger()).empty());
 

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <string>
 
-#include "tests/decisions/unit/temporary_directory.h"
 #include "tests/demo/stage.h"
+#include "tests/support/temporary_directory.h"
 
 namespace sample_agent_test {
 

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "tools/agent-releases/shell/download.h"
 #include "tools/agent-releases/shell/fetch.h"
 

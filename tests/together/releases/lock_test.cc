@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "agent-releases/releases.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/together/releases/lock_holder.h"
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/shell/ledger_file.h"

@@ -6,7 +6,7 @@
 #include "agent-releases/releases.h"
 #include "base/escape.h"
 #include "base/utf8.h"
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "tools/agent-releases/shell/remove.h"
 
 namespace removal_test {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "tests/decisions/unit/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace self_test_test {
 

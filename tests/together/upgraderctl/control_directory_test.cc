@@ -4,12 +4,12 @@
 #include <uv.h>
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "agent-protocol/cpp/control/request_line.h"
 #include "agent-protocol/cpp/control/status_reader.h"
+#include "tests/support/temporary_directory.h"
 #include "tools/upgraderctl/shell/news.h"
 
 namespace control_directory_test {
@@ -120,17 +120,16 @@ TEST_CASE("a member is had as it is spelled") {
 // ---- news of a change
 
 TEST_CASE("files that change faster than they are looked at do not hold up a timer") {
-  std::string directory = std::filesystem::temp_directory_path() / "news.XXXXXX";
-  REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  const TemporaryDirectory directory;
   uv_loop_t loop;
   REQUIRE(uv_loop_init(&loop) == 0);
-  const auto write = [&] { std::ofstream(directory + "/status.json") << "{}"; };
+  const auto write = [&] { std::ofstream(directory / "status.json") << "{}"; };
   {
     // Changes the file each time that upgraderctl looks at it, as if a second process always wrote
     // before upgraderctl has finished reading.
     int looks = 0;
     bool is_due = false;
-    News news(&loop, directory, [&] {
+    News news(&loop, directory.path(), [&] {
       if (++looks < 1'000) write();
     });
     auto timer = upgrader::make_handle(uv_timer_init, &loop, &is_due);
@@ -145,7 +144,6 @@ TEST_CASE("files that change faster than they are looked at do not hold up a tim
   }
   uv_run(&loop, UV_RUN_DEFAULT);
   CHECK(uv_loop_close(&loop) == 0);
-  std::filesystem::remove_all(directory);
 }
 
 // ---- lines of requests
