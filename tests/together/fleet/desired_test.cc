@@ -8,11 +8,8 @@
 #include <random>
 #include <set>
 
-#include "fleet/model/desired_decision.h"
 #include "fleet/model/effort.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "tests/together/fleet/test_store.h"
+#include "tests/together/fleet/desired_cell.h"
 
 namespace desired_test {
 namespace {
@@ -20,21 +17,10 @@ namespace {
 using namespace fleet;
 
 constexpr Ms second = 1'000;
-const std::string component = "agent";
+const std::string& component = fleet_test::DesiredCell::component;
 
-// The records of a cell in a store, and a controller that decides from these records and writes its
-// transactions to the store.
-struct Cell {
-  fleet_test::TestStore store;
-  DesiredView view{component};
-  DesiredSettings settings{};
-  DesiredMarks marks = {};
-  Ms now = 0;
-  std::vector<Transaction> committed;
-  std::optional<Ms> until;
-
+struct Cell : fleet_test::DesiredCell {
   explicit Cell(int nodes) {
-    store.put(key_of(KeyKind::driver, {"desired"}), "{}");
     for (int i = 0; i < nodes; ++i) {
       const std::string id = node(i);
       put(KeyKind::node_versions, id, "", write_record(Versions{{{component, "1"}}}));
@@ -57,47 +43,13 @@ struct Cell {
     store.erase(key(kind, id, name));
   }
 
-  void wish(const std::string& version) {
-    store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
-  }
-
-  // Commits the controller's transactions until the controller has nothing left to do at the
-  // current time.
-  void settle() {
-    for (int i = 0; i < 1'000; ++i) {
-      view.take_all(store.read({std::string(key_root)}));
-      marks.look(view, now);
-      const KeyValue* driver = store.find(key_of(KeyKind::driver, {"desired"}));
-      const DesiredDecision next = decide_desired(view, settings, marks, driver->created, 0, now);
-      until = next.until;
-      if (!next.transaction) return;
-      REQUIRE_FALSE(why_not_taken(*next.transaction));
-      REQUIRE(std::holds_alternative<Committed>(store.commit(*next.transaction)));
-      committed.push_back(*next.transaction);
-    }
-    FAIL("it never comes to rest");
-  }
-  void wait(Ms time) {
-    now += time;
-    settle();
-  }
-
   std::optional<Command> command(int i) {
     const KeyValue* found = store.find(key(KeyKind::node_command, node(i), component));
     if (found == nullptr) return std::nullopt;
     return read_record<Command>(found->value).value();
   }
-  std::optional<Desired> order(int i) {
-    const KeyValue* found = store.find(key(KeyKind::node_desired, node(i), component));
-    if (found == nullptr) return std::nullopt;
-    return read_record<Desired>(found->value).value();
-  }
-  // Returns the id of the node's first attempt to reach its current desired version.
-  std::string attempt(int i) {
-    return "desired." +
-           std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
-           ".1";
-  }
+  std::optional<Desired> order(int i) { return DesiredCell::order(node(i)); }
+  std::string attempt(int i) { return DesiredCell::attempt(node(i)); }
   UpgradePhase phase(int i) {
     const KeyValue* found = store.find(key(KeyKind::node_upgrade, node(i), component));
     if (found == nullptr) return UpgradePhase::unknown;
