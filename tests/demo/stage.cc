@@ -97,6 +97,10 @@ class Log {
 
 namespace fs = std::filesystem;
 
+// How long a writer may take until it begins its first line. The limit is that long because the
+// processor may be busy with other programs.
+constexpr std::chrono::minutes first_line_limit{1};
+
 std::string make_directory() {
   std::string pattern = (fs::temp_directory_path() / "upgrader-demo-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) std::abort();
@@ -143,7 +147,13 @@ LineWriter::LineWriter(const WriterSettings& settings) {
   close(file);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ != 0) return;
+  if (pid_ != 0) {
+    const auto is_begun = [&settings] {
+      return std::ifstream(settings.path).peek() != std::ifstream::traits_type::eof();
+    };
+    if (!wait_until(is_begun, first_line_limit)) std::abort();
+    return;
+  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   std::signal(SIGTERM, [](int) { told_to_stop = 1; });

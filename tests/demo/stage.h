@@ -29,7 +29,7 @@ struct WriterSettings {
 
 class LineWriter {
  public:
-  // Starts the writer. When this returns, the file exists.
+  // Starts the writer. When this returns, the writer has begun to write its first line.
   explicit LineWriter(const WriterSettings& settings);
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;

@@ -92,6 +92,15 @@ int hand_overs_wanted() {
 
 }  // namespace
 
+TEST_CASE("a writer that is stopped as soon as it is started has written a line") {
+  const TemporaryDirectory directory;
+  demo::LineWriter writer({.path = directory / "log"});
+
+  writer.stop();
+
+  CHECK_FALSE(content_of(directory / "log").empty());
+}
+
 TEST_CASE("hand-overs under a running writer, a third of them to bad versions, lose no line") {
   Stage stage(settings());
   stage.release("2.0.0");
