@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/descriptors.h"
+#include "base/standard_output.h"
 #include "fleet/agent/join.h"
 #include "fleet/agent/node_agent.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/version.h"
-#include "fleet/common/log_line.h"
 
 namespace fleet {
 namespace {
@@ -34,12 +34,12 @@ int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = agent_options(argc, argv, agent_version);
   if (const auto* text = std::get_if<AgentText>(&asked)) {
-    return print_text("fleet-agent", text->text, text->status);
+    return upgrader::print_text("fleet-agent", text->text, text->status);
   }
   const auto& options = std::get<AgentOptions>(asked);
   if (options.join) return join_cell(*options.join);
   if (options.self_test) {
-    return print_text("fleet-agent", std::string(agent_version) + " ok\n", 0);
+    return upgrader::print_text("fleet-agent", std::string(agent_version) + " ok\n", 0);
   }
   return run(options, std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -1,7 +1,7 @@
-// Writes a line of a program's log to standard error, prints its help, and finds the last line of
-// another program's output. Parts of a log line may come from outside, for example from records,
-// answers or the output of hooks. So each log line is escaped: such a part cannot begin a second
-// line, and cannot send control sequences to a terminal.
+// Writes a line of a program's log to standard error, and finds the last line of another program's
+// output. Parts of a log line may come from outside, for example from records, answers or the
+// output of hooks. So each log line is escaped: such a part cannot begin a second line, and cannot
+// send control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,6 @@ inline constexpr std::size_t log_columns_max = 4'000;
 
 // Writes the line `PROGRAM: TEXT` to standard error.
 void log_line(std::string_view program, std::string_view text);
-
-// Prints a text such as the help: to standard output if `status` is 0, otherwise to standard error.
-// Returns `status`, or `status_unwritten` if the text cannot be written to standard output; this
-// failure is logged.
-[[nodiscard]] int print_text(std::string_view program, const std::string& text, int status,
-                             int status_unwritten = 1);
-
-// Writes all that standard output still has in its buffer. Returns the reason if a part of the
-// output could not be written, otherwise an empty string.
-[[nodiscard]] std::string end_of_output();
 
 // ---- the last line of a program's output, to be put into a record of the store
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/descriptors.h"
+#include "base/standard_output.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/controller/controller.h"
@@ -39,7 +40,7 @@ int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   auto asked = controller_options(argc, argv);
   if (const auto* text = std::get_if<ControllerText>(&asked)) {
-    return print_text("fleet-controller", text->text, text->status);
+    return upgrader::print_text("fleet-controller", text->text, text->status);
   }
   auto& options = std::get<ControllerOptions>(asked);
   if (options.name.empty()) {

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/descriptors.h"
-#include "fleet/common/log_line.h"
+#include "base/standard_output.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/options.h"
 
@@ -14,13 +14,10 @@ int main(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleetctl::options_from(argc, argv);
   if (const auto* text = std::get_if<fleetctl::Text>(&asked)) {
-    return fleet::print_text("fleetctl", text->text, text->status, fleetctl::exit_failed);
+    return upgrader::print_text("fleetctl", text->text, text->status, fleetctl::exit_failed);
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
   // Report an error if the output could not be written. This matters for a new token, which is
   // printed only once.
-  const std::string why = fleet::end_of_output();
-  if (why.empty()) return status;
-  fleetctl::complain(why);
-  return status == fleetctl::exit_done ? fleetctl::exit_failed : status;
+  return upgrader::finish_output("fleetctl", status, fleetctl::exit_failed);
 }

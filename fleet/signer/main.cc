@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/descriptors.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleet::signer_options(argc, argv);
   if (const auto* text = std::get_if<fleet::SignerText>(&asked)) {
-    return fleet::print_text("fleet-signer", text->text, text->status);
+    return upgrader::print_text("fleet-signer", text->text, text->status);
   }
   const auto& options = std::get<fleet::SignerOptions>(asked);
   if (const auto authority = fleet::authority_in(options); !authority) {

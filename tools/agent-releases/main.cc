@@ -2,13 +2,12 @@
 #include <signal.h>
 #include <sodium.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 #include "base/descriptors.h"
 #include "base/shown.h"
+#include "base/standard_output.h"
 #include "base/version.h"
 #include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/options.h"
@@ -25,14 +24,6 @@ int complain(const Refusal& refusal) {
   return exit_status_of(refusal.trouble);
 }
 
-// Writes the output that is still in the buffer. Returns the exit status.
-int end_output() {
-  errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
-  const std::string why = std::strerror(errno != 0 ? errno : EIO);
-  return complain({"cannot write standard output: " + why, Trouble::system});
-}
-
 int run(int argc, const char* const* argv) {
   const Result<Options> options = parse_options(argc, argv);
   if (!options) return complain(options.refusal());
@@ -45,7 +36,7 @@ int run(int argc, const char* const* argv) {
   } else if (const Outcome done = perform(options.value()); !done) {
     return complain(done.refusal());
   }
-  return end_output();
+  return upgrader::finish_output("agent-releases", 0, exit_system);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <uv.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "agent-protocol/agent.h"
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/standard_output.h"
 #include "tools/agentify/following.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/loop.h"
@@ -36,11 +36,6 @@ constexpr int exit_not_found = 127;
 // seconds: if no `hello` comes for five seconds, the upgrader logs a warning.
 constexpr Duration version_time_max = std::chrono::seconds{3};
 
-int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
-}
-
 // Reports why agentify cannot run the daemon. If agentify runs under an upgrader, sends the reason
 // to the upgrader, which would otherwise only see that agentify has exited.
 int refuse(const std::string& why, int status) {
@@ -53,7 +48,8 @@ int refuse(const std::string& why, int status) {
 // Prints the help. Under an upgrader, standard output carries messages, so the help goes to
 // standard error.
 int help() {
-  if (std::getenv("AGENT_PROTOCOL") == nullptr) return print(help_text());
+  if (std::getenv("AGENT_PROTOCOL") == nullptr)
+    return upgrader::print_text("agentify", help_text());
   show(help_text());
   return refuse("--help has been asked for, and not a daemon", exit_usage);
 }
@@ -180,7 +176,9 @@ int run(const Options& options) {
 
 int perform(const CommandLine& line) {
   if (std::holds_alternative<HelpWanted>(line)) return help();
-  if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
+  if (std::holds_alternative<VersionWanted>(line)) {
+    return upgrader::print_text("agentify", version_text());
+  }
   if (const auto* wrong = std::get_if<UsageError>(&line)) return refuse(wrong->reason, exit_usage);
   return run(std::get<Options>(line));
 }

@@ -257,5 +257,15 @@ def test_what_is_typed_wrongly_is_named(stage):
         assert done.returncode == 2 and text in done.stderr and done.stdout == "", (words, done)
 
 
+def test_output_that_cannot_be_written(stage):
+    """agentify fails and names the error if standard output cannot be written"""
+    del stage
+    for words in (["--help"], ["--version"], ["unit", "--help"], ["run", "--print", "--", "/x"],
+                  ["unit", "--init=runit", "--", "/x"]):
+        done = run_command("/bin/sh", "-c", 'exec "$0" "$@" >/dev/full', str(AGENTIFY), *words)
+        wanted = "agentify: cannot write standard output: No space left on device\n"
+        assert done.returncode == 1 and done.stderr == wanted, (words, done)
+
+
 if __name__ == "__main__":
     run_tests(tests_of(globals()))

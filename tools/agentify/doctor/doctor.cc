@@ -17,6 +17,7 @@
 
 #include "base/argument.h"
 #include "base/owned_fd.h"
+#include "base/standard_output.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/doctor/findings.h"
 #include "tools/agentify/doctor/interruption.h"
@@ -32,6 +33,7 @@ namespace {
 using upgrader::Duration;
 using upgrader::OwnedFd;
 
+constexpr char doctor_name[] = "agentify: doctor";  // the beginning of each line on standard error
 constexpr int doctor_good = 0;
 constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
@@ -53,19 +55,13 @@ struct Patient {
 };
 
 int say(const std::string& why, int status) {
-  std::fprintf(stderr, "agentify: doctor: %s\n", why.c_str());
+  std::fprintf(stderr, "%s: %s\n", doctor_name, why.c_str());
   return status;
 }
 
 void tell(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-}
-
-// Returns the exit status of a doctor that has told everything.
-int end_of_telling() {
-  return std::ferror(stdout) == 0 ? doctor_good
-                                  : say("cannot write standard output", doctor_failed);
 }
 
 bool is_interpreter(const std::string& program) {
@@ -227,7 +223,7 @@ int examine(const Patient& patient, const Places& places) {
   words.emplace_back("--");
   words.insert(words.end(), patient.words.begin(), patient.words.end());
   tell("\n" + shell_line(words));
-  return end_of_telling();
+  return upgrader::finish_output(doctor_name, doctor_good, doctor_failed);
 }
 
 std::string doctor_help() {
@@ -261,8 +257,7 @@ int perform_doctor(const std::vector<std::string>& words) {
        ++at) {
     const std::string& word = words[at];
     if (word == "--help" || word == "-h") {
-      tell(doctor_help());
-      return end_of_telling();
+      return upgrader::print_text(doctor_name, doctor_help(), doctor_good, doctor_failed);
     }
     const upgrader::Argument argument = upgrader::take_apart(word);
     if (argument.name != "--name") return say(word + ": no such option", doctor_usage);

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/errno_name.h"
+#include "base/standard_output.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
 #include "tools/agentify/launch/unit.h"
@@ -24,8 +25,7 @@ constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
 int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  return written && std::fflush(stdout) == 0 ? exit_good : exit_refused;
+  return upgrader::print_text("agentify", text, exit_good, exit_refused);
 }
 
 int complain(const std::string& why, int status) {
