@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/descriptors.h"
+#include "base/directory.h"
 #include "base/errno_name.h"
 #include "base/number.h"
 #include "base/owned_fd.h"
@@ -314,13 +315,8 @@ int watch(const Options& options) {
 // ---- the command line
 
 int print(const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
-    if (count <= 0) return exit_failed;
-    done += static_cast<std::size_t>(count);
-  }
-  return 0;
+  const int error = upgrader::write_all(STDOUT_FILENO, text);
+  return error == 0 ? 0 : fail("cannot write standard output", error, exit_failed);
 }
 
 int perform(const CommandLine& line) {
