@@ -15,6 +15,7 @@
 
 #include "base/directory.h"
 #include "base/program.h"
+#include "base/temporary_path.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/asker.h"
@@ -172,8 +173,7 @@ std::string DevDirectory::make(const std::string& wanted) {
   if (is_kept_) {
     if (::mkdir(path.c_str(), own_mode) != 0 && errno != EEXIST) return words_of(path);
   } else {
-    const char* const parent = std::getenv("TMPDIR");
-    path = std::string(parent == nullptr || *parent == '\0' ? "/tmp" : parent) + "/fleet-XXXXXX";
+    path = upgrader::temporary_path("fleet");
     if (::mkdtemp(path.data()) == nullptr) return words_of(path);
   }
   const auto resolved = upgrader::resolve(path);

@@ -13,6 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/temporary_path.h"
+
 namespace agent_releases {
 namespace {
 
@@ -232,9 +234,7 @@ std::int64_t bytes_on_disk(const Directory& directory) {
 }
 
 Result<Scratch> Scratch::make() {
-  const char* below = std::getenv("TMPDIR");
-  std::string path = std::string(below != nullptr && *below != '\0' ? below : "/tmp");
-  path += "/agent-releases.XXXXXX";
+  std::string path = upgrader::temporary_path("agent-releases");
   if (::mkdtemp(path.data()) == nullptr) return refusal_from_errno("make", path);
   const std::size_t slash = path.find_last_of('/');
   auto parent = Directory::open(path.substr(0, slash + 1));

@@ -20,6 +20,7 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/temporary_path.h"
 #include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/family.h"
 
@@ -165,9 +166,7 @@ std::optional<std::string> TrialRun::begin(const Places& places,
   if (::access(places.upgrader.c_str(), X_OK) != 0) {
     return "cannot execute " + places.upgrader + ": " + in_words(upgrader::SystemError{errno});
   }
-  const char* const temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary) +
-               "/agentify-doctor.XXXXXX";
+  directory_ = upgrader::temporary_path("agentify-doctor");
   if (::mkdtemp(directory_.data()) == nullptr) {
     return std::exchange(directory_, "") + ": " + in_words(upgrader::SystemError{errno});
   }
