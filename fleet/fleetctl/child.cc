@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/owned_fd.h"
+#include "base/pointers.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/text_file.h"
 
@@ -19,15 +20,6 @@ namespace fleetctl {
 namespace {
 
 constexpr int status_not_executed = 127;
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) {
-    all.push_back(text.data());
-  }
-  all.push_back(nullptr);
-  return all;
-}
 
 // Executes the program in the child process, after fork. So only async-signal-safe functions may be
 // called here. If the exec fails, writes the value of errno to the pipe `failed`. A successful exec
@@ -69,10 +61,9 @@ upgrader::Ending ending_of(int status) {
 }  // namespace
 
 ChildStarted start_child(const ChildTerms& terms) {
-  std::vector<std::string> arguments = terms.arguments;
-  std::vector<std::string> environment = environment_for(terms);
-  const std::vector<char*> argv = pointers(arguments);
-  const std::vector<char*> envp = pointers(environment);
+  const std::vector<std::string> environment = environment_for(terms);
+  const std::vector<char*> argv = upgrader::pointers_to(terms.arguments);
+  const std::vector<char*> envp = upgrader::pointers_to(environment);
 
   const upgrader::OwnedFd in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const upgrader::OwnedFd log(
@@ -90,7 +81,7 @@ ChildStarted start_child(const ChildTerms& terms) {
   int error = 0;
   if (::read(heard.get(), &error, sizeof error) != sizeof error) return {.pid = pid};
   ::waitpid(pid, nullptr, 0);
-  return {.error = arguments.front() + ": " + std::strerror(error)};
+  return {.error = terms.arguments.front() + ": " + std::strerror(error)};
 }
 
 std::string run_child(const ChildTerms& terms) {

@@ -26,6 +26,7 @@
 #include "base/errno_name.h"
 #include "base/number.h"
 #include "base/owned_fd.h"
+#include "base/pointers.h"
 #include "tools/notify-watchdog/device.h"
 #include "tools/notify-watchdog/guard.h"
 #include "tools/notify-watchdog/log.h"
@@ -124,10 +125,7 @@ class Environment {
 
 [[nodiscard]] std::variant<pid_t, StartFailed> start_child(const std::vector<std::string>& command,
                                                            const ChildSetting& setting) {
-  std::vector<char*> argv;
-  for (const std::string& word : command)
-    argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(command);
   Environment environment(setting);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return StartFailed{errno};

@@ -21,8 +21,8 @@ BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # that use them have their own tests. The part of agent-protocol/ that sends requests through a
 # control directory gets no mutants either, since the programs that use this part have their own
 # tests, too.
-BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'signals', 'standard_output',
-              'table', 'temporary_path')
+BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'pointers', 'shown', 'signals',
+              'standard_output', 'table', 'temporary_path')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of tests: first those that may kill mutants of the decisions, then
 # those that may kill mutants of the protocol. These tests start no process, so they are fast.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/owned_fd.h"
+#include "base/pointers.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/project.h"
 #include "tools/agent-releases/shell/directory.h"
@@ -75,10 +76,7 @@ std::string end_of(int status) {
 // child.
 Result<std::string> run_child(const std::vector<std::string>& command,
                               const std::string& directory) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : command)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = upgrader::pointers_to(command);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return refusal_from_errno("make", "a pipe");
   const upgrader::OwnedFd ours(ends[0]);

@@ -20,6 +20,7 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/pointers.h"
 #include "base/temporary_path.h"
 #include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/family.h"
@@ -110,10 +111,7 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
     ::setenv("LISTEN_PID", std::to_string(::getpid()).c_str(), 1);
     ::setenv("LISTEN_FDS", "1", 1);
   }
-  std::vector<char*> argv;
-  for (const std::string& word : words)
-    argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(words);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/errno_name.h"
+#include "base/pointers.h"
 #include "base/standard_output.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
@@ -37,10 +38,7 @@ int complain(const std::string& why, int status) {
 bool upgrader_takes_options(const Launch& launch, const Places& places) {
   if (launch.upgrader.empty()) return true;
   const std::vector<std::string> words = judging_command(launch, places);
-  std::vector<char*> argv;
-  for (const std::string& word : words)
-    argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(words);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -75,10 +73,7 @@ int start(const Launch& launch) {
   }
   const std::vector<std::string> words = upgrader_command(launch, places);
   if (launch.print) return print(shell_line(words) + "\n");
-  std::vector<char*> argv;
-  for (const std::string& word : words)
-    argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(words);
   ::execv(argv[0], argv.data());
   const int error = errno;
   return complain("cannot execute " + words[0] + ": " + in_words(upgrader::SystemError{error}),
