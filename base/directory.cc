@@ -53,8 +53,7 @@ int write_all(int fd, std::string_view text) {
 std::optional<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
                                                              &std::free);
-  if (!resolved) return std::nullopt;
-  return std::string(resolved.get());
+  return resolved ? std::optional<std::string>(resolved.get()) : std::nullopt;
 }
 
 int Directory::open(const std::string& path, bool follows_link) {
@@ -111,11 +110,12 @@ std::string Directory::read_link(const std::string& name) const {
   return {text, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
-int Directory::replace_file(const std::string& name, std::string_view text, bool durably) const {
+int Directory::replace_file(const std::string& name, std::string_view text, bool durably,
+                            mode_t mode) const {
   const std::string fresh = prepared_name(name);
   remove(fresh);
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const OwnedFd file(::openat(descriptor(), fresh.c_str(), flags, 0644));
+  const OwnedFd file(::openat(descriptor(), fresh.c_str(), flags, mode));
   if (!file) return errno;
   int error = write_all(file.get(), text);
   if (error == 0 && durably && ::fsync(file.get()) != 0) error = errno;

@@ -57,11 +57,12 @@ class Directory {
   // EINVAL if the file of this name is not a link.
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
-  // Makes `name` a file with this text; if `durably`, also syncs the file and the directory.
+  // Makes `name` a new file with this text and mode. The file is written under the name that
+  // prepared_name() returns, and then renamed. If `durably`, also syncs the file and the directory.
   // Returns 0, or an errno value if the file is unchanged. If only the sync of the directory fails,
   // returns an errno value although the file has the new text.
-  [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
-                                 bool durably) const;
+  [[nodiscard]] int replace_file(const std::string& name, std::string_view text, bool durably,
+                                 mode_t mode = 0644) const;
   // Writes the text into an existing file, from `offset` on; if `durably`, also syncs these bytes.
   // Returns 0 or an errno value. After a failure, any part of the text may have been written.
   // Follows no link.

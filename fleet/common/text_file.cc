@@ -6,36 +6,19 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/owned_fd.h"
 
 namespace fleet {
 namespace {
 
-std::string error_words(const std::string& path) {
-  return path + ": " + std::strerror(errno);
-}
-
-// Writes a new file. An older file with this path is removed, and neither followed nor kept: it may
-// be a link, or a process that was killed may have left it with another mode.
-std::string write_and_sync(const std::string& path, const std::string& text, unsigned int mode) {
-  ::unlink(path.c_str());
-  const upgrader::OwnedFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!file) return error_words(path);
-  // Continue after a short write, which is not an error: when a disk becomes full, one write stores
-  // only a part of the text, and the next write fails.
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
-    if (count < 0) return error_words(path);
-    done += static_cast<std::size_t>(count);
-  }
-  return ::fsync(file.get()) == 0 ? "" : error_words(path);
+std::string error_words(const std::string& path, int error = errno) {
+  return path + ": " + std::strerror(error);
 }
 
 }  // namespace
@@ -83,20 +66,10 @@ std::optional<std::string> beginning_of_file(const std::string& path, std::size_
 }
 
 std::string replace_file(const std::string& path, const std::string& content, unsigned int mode) {
-  const std::string fresh = path + ".new";
-  if (std::string why = write_and_sync(fresh, content, mode); !why.empty()) {
-    ::unlink(fresh.c_str());
-    return why;
-  }
-  if (std::rename(fresh.c_str(), path.c_str()) != 0) {
-    std::string why = error_words(path);
-    ::unlink(fresh.c_str());
-    return why;
-  }
-  const std::string parent = std::filesystem::path(path).parent_path();
-  const std::string directory = parent.empty() ? "." : parent;
-  const upgrader::OwnedFd file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return file && ::fsync(file.get()) == 0 ? "" : error_words(directory);
+  upgrader::Entry file;
+  int error = file.open(path);
+  if (error == 0) error = file.directory.replace_file(file.name, content, true, mode);
+  return error == 0 ? "" : error_words(path, error);
 }
 
 }  // namespace fleet

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/directory.h"
 #include "fleet/common/log_line.h"
 #include "fleet/model/store_snapshots.h"
 
@@ -64,13 +65,9 @@ void Snapshots::begin() {
 // full, keeps the error for end(), which reports it.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t written = ::write(file_.get(), bytes.data() + at, bytes.size() - at);
-    if (written < 0) {
-      error_ = path(fresh_name) + ": " + std::strerror(errno);
-      return;
-    }
-    at += static_cast<std::size_t>(written);
+  if (const int error = upgrader::write_all(file_.get(), bytes)) {
+    error_ = path(fresh_name) + ": " + std::strerror(error);
+    return;
   }
   last_ += bytes;
   const std::size_t sum = crypto_hash_sha256_BYTES;

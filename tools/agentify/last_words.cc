@@ -8,10 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdio>
 
 #include "base/descriptors.h"
+#include "base/directory.h"
 #include "base/errno_name.h"
 #include "base/no_wait.h"
 #include "base/owned_fd.h"
@@ -25,27 +24,6 @@ constexpr mode_t last_words_mode = 0600;
 // The counter in the shared memory has 32 bits and not 64, because 64-bit atomics need a lock on
 // 32-bit MIPS.
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "two processes share it");
-
-// Returns the path of the temporary file beside the file `path`: its name with `.new` appended. A
-// name that is too long for that is cut. The cut name is then shorter than every name that is cut,
-// so it differs from the name of the file itself.
-std::string temporary_beside(const std::string& path) {
-  constexpr std::string_view ending = ".new";
-  const std::size_t name = path.rfind('/') + 1;
-  std::size_t kept = path.size() - name;
-  if (kept + ending.size() > NAME_MAX) kept = NAME_MAX - 2 * ending.size();
-  return path.substr(0, name + kept).append(ending);
-}
-
-int write_file(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());  // a process that was killed may have left this temporary file
-  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const upgrader::OwnedFd file(::open(path.c_str(), flags, last_words_mode));
-  if (!file) return errno;
-  const ssize_t count = ::write(file.get(), text.data(), text.size());
-  if (count < 0) return errno;
-  return static_cast<std::size_t>(count) == text.size() ? 0 : ENOSPC;
-}
 
 }  // namespace
 
@@ -82,11 +60,12 @@ std::string LastWords::last_line() const {
 }
 
 std::optional<std::string> write_last_words(const LastWords& words, const std::string& path) {
-  const std::string fresh = temporary_beside(path);
-  int error = write_file(fresh, words.text());
-  if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
+  upgrader::Entry file;
+  int error = file.open(path);
+  if (error == 0) {
+    error = file.directory.replace_file(file.name, words.text(), false, last_words_mode);
+  }
   if (error == 0) return std::nullopt;
-  ::unlink(fresh.c_str());
   return path + ": " + in_words(upgrader::SystemError{error});
 }
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "fleet/agent/join_place.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
@@ -175,16 +176,17 @@ TEST_CASE("a path that cannot be read as a file has no content") {
 TEST_CASE("what lies at the temporary name of a file is removed, and neither followed nor kept") {
   const Root root;
   const std::string path = root.path() + "/file";
+  const std::string temporary = root / upgrader::Directory::prepared_name("file");
   const std::string other = root.path() + "/other";
   REQUIRE(replace_file(other, "other", 0644).empty());
   SECTION("a link") {
-    std::filesystem::create_symlink(other, path + ".new");
+    std::filesystem::create_symlink(other, temporary);
   }
   SECTION("a file that others may read") {
-    REQUIRE(replace_file(path + ".new", "old", 0644).empty());
+    REQUIRE(replace_file(temporary, "old", 0644).empty());
   }
   SECTION("a FIFO") {
-    REQUIRE(::mkfifo((path + ".new").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo(temporary.c_str(), 0600) == 0);
   }
 
   REQUIRE(replace_file(path, "new", 0600).empty());
@@ -202,7 +204,7 @@ TEST_CASE("a file that cannot be put in place leaves nothing behind") {
 
   CHECK_FALSE(replace_file(path, "new", 0600).empty());
 
-  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+  CHECK_FALSE(std::filesystem::exists(root / upgrader::Directory::prepared_name("file")));
 }
 
 TEST_CASE("no other user may write to a file, whatever the umask is") {
@@ -233,7 +235,7 @@ TEST_CASE("a file that does not fit on the disk is not written, and the reason i
   std::signal(SIGXFSZ, SIG_DFL);
   CHECK_THAT(why, Contains("too large"));
   CHECK(content_of_file(path) == "old");
-  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+  CHECK_FALSE(std::filesystem::exists(root / upgrader::Directory::prepared_name("file")));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/store_snapshots.h"
@@ -115,7 +116,8 @@ TEST_CASE("an error in writing the ledger is reported, and the old ledger stays"
   const TemporaryDirectory directory;
   const LedgerFile file(directory / "file");
   REQUIRE(file.write(full_ledger()).empty());
-  REQUIRE(std::filesystem::create_directory(directory / "file.new"));
+  REQUIRE(
+      std::filesystem::create_directory(directory / upgrader::Directory::prepared_name("file")));
 
   CHECK_FALSE(file.write(NodeLedger()).empty());
 
