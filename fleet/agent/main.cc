@@ -33,7 +33,7 @@ int run(const AgentOptions& options, const std::vector<std::string>& arguments) 
 int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = agent_options(argc, argv, agent_version);
-  if (const auto* text = std::get_if<AgentText>(&asked)) {
+  if (const auto* text = std::get_if<Text>(&asked)) {
     return upgrader::print_text("fleet-agent", text->text, text->status);
   }
   const auto& options = std::get<AgentOptions>(asked);

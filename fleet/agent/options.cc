@@ -179,8 +179,7 @@ std::string wrong_measures(const AgentOptions& options) {
 
 }  // namespace
 
-std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
-                                                    const std::string& version) {
+std::variant<AgentOptions, Text> agent_options(int argc, char** argv, const std::string& version) {
   AgentOptions options;
   CLI::App app("register a machine in a fleet, report its versions, and carry out its upgrades",
                "fleet-agent");
@@ -217,17 +216,11 @@ std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
     if (options.releases.empty()) throw CLI::RequiredError("--releases");
     if (options.keys.empty()) throw CLI::RequiredError("--keys");
     if (options.state.empty()) throw CLI::RequiredError("--state");
-  } catch (const CLI::Success&) {
-    const bool wants_version = app.get_option("--version")->count() > 0;
-    const auto chosen = app.get_subcommands();
-    const std::string help = chosen.empty() ? app.help() : chosen.front()->help();
-    return AgentText{wants_version ? "fleet-agent " + version + "\n" : help, 0};
-  } catch (const CLI::ParseError& error) {
-    return AgentText{std::string("fleet-agent: ") + error.what() + "; see --help\n", 2};
-  }
-  take_components(options, texts);
-  if (const std::string wrong = wrong_measures(options); !wrong.empty()) {
-    return AgentText{"fleet-agent: --measure: " + wrong + "; see --help\n", 2};
+    take_components(options, texts);
+    const std::string wrong = wrong_measures(options);
+    if (!wrong.empty()) throw CLI::ValidationError("--measure", wrong);
+  } catch (const CLI::Error& error) {
+    return text_for(app, error);
   }
   return options;
 }

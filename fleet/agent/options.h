@@ -61,12 +61,7 @@ struct AgentOptions {
   std::optional<JoinOptions> join;
 };
 
-struct AgentText {  // the text to show before the program exits
-  std::string text;
-  int status = 0;
-};
-
-[[nodiscard]] std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
-                                                                  const std::string& version);
+[[nodiscard]] std::variant<AgentOptions, Text> agent_options(int argc, char** argv,
+                                                             const std::string& version);
 
 }  // namespace fleet

@@ -9,6 +9,14 @@ void add_help_options(CLI::App& app, const std::string& version) {
   app.set_version_flag("--version", version, "print the version and exit");
 }
 
+Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong) {
+  if (error.get_name() == "CallForVersion") return {error.what() + std::string("\n"), 0};
+  if (error.get_exit_code() != 0)
+    return {app.get_name() + ": " + error.what() + "; see --help\n", status_wrong};
+  const auto chosen = app.get_subcommands();
+  return {chosen.empty() ? app.help() : chosen.front()->help(), 0};
+}
+
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose) {
   app.add_option("--endpoint", store.endpoints,
                  "URL of a member of the store (etcd); may be repeated")

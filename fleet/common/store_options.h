@@ -1,5 +1,6 @@
 // Defines the options that all programs of the fleet have: --help and --version, and the endpoints
-// and certificate files with which a program reaches the store.
+// and certificate files with which a program reaches the store. Also defines the texts that a
+// program prints if its command line asks for them or is wrong.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Error;
+}  // namespace CLI
 
 namespace fleet {
 
@@ -18,8 +20,17 @@ struct StoreOptions {
   Certificates certificates = {};
 };
 
+// The text that a program prints before it exits, such as the help.
+struct Text {
+  std::string text;
+  int status = 0;  // the program's exit status
+};
+
 // Adds --help and --version to the command line. --version prints `version`.
 void add_help_options(CLI::App& app, const std::string& version);
+// Returns the text for an exception that was thrown when the command line was parsed: the help, the
+// version, or the error. After an error, the exit status is `status_wrong`.
+[[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);
 
 // Adds the options for the store to the command line. `whose` is put into the help text, to say
 // whose certificate the program uses.

@@ -39,7 +39,7 @@ std::unique_ptr<Front> front_of(const ControllerOptions& options) {
 int perform(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   auto asked = controller_options(argc, argv);
-  if (const auto* text = std::get_if<ControllerText>(&asked)) {
+  if (const auto* text = std::get_if<Text>(&asked)) {
     return upgrader::print_text("fleet-controller", text->text, text->status);
   }
   auto& options = std::get<ControllerOptions>(asked);

@@ -71,12 +71,11 @@ void judge_http(const ControllerOptions& options) {
 
 }  // namespace
 
-std::variant<ControllerOptions, ControllerText> controller_options(int argc, char** argv) {
+std::variant<ControllerOptions, Text> controller_options(int argc, char** argv) {
   ControllerOptions options;
-  const std::string version = std::string("fleet-controller ") + upgrader::upgrader_version;
   CLI::App app("drive the rollouts, plans and desired versions of a cell, beside other controllers",
                "fleet-controller");
-  add_help_options(app, version);
+  add_help_options(app, std::string("fleet-controller ") + upgrader::upgrader_version);
   app.add_option("--name", options.name,
                  "name of the controller; by default its host name and its process ID")
       ->type_name("TEXT");
@@ -98,11 +97,8 @@ std::variant<ControllerOptions, ControllerText> controller_options(int argc, cha
     app.parse(argc, argv);
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     judge_http(options);
-  } catch (const CLI::Success&) {
-    const bool wants_version = app.get_option("--version")->count() > 0;
-    return ControllerText{wants_version ? version + "\n" : app.help(), 0};
-  } catch (const CLI::ParseError& error) {
-    return ControllerText{std::string("fleet-controller: ") + error.what() + "; see --help\n", 2};
+  } catch (const CLI::Error& error) {
+    return text_for(app, error);
   }
   return options;
 }

@@ -27,12 +27,6 @@ struct ControllerOptions {
   std::string http_revocations;
 };
 
-struct ControllerText {  // the text to show before the program exits
-  std::string text;
-  int status = 0;
-};
-
-[[nodiscard]] std::variant<ControllerOptions, ControllerText> controller_options(int argc,
-                                                                                 char** argv);
+[[nodiscard]] std::variant<ControllerOptions, Text> controller_options(int argc, char** argv);
 
 }  // namespace fleet

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return fleetctl::exit_failed;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleetctl::options_from(argc, argv);
-  if (const auto* text = std::get_if<fleetctl::Text>(&asked)) {
+  if (const auto* text = std::get_if<fleet::Text>(&asked)) {
     return upgrader::print_text("fleetctl", text->text, text->status, fleetctl::exit_failed);
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));

@@ -262,11 +262,10 @@ std::string unknown_command(const CLI::App& app) {
 
 }  // namespace
 
-std::variant<Options, Text> options_from(int argc, char** argv) {
+std::variant<Options, fleet::Text> options_from(int argc, char** argv) {
   Options options;
   CLI::App app("show the state of a fleet, and order its upgrades", "fleetctl");
-  const std::string version = std::string("fleetctl ") + upgrader::upgrader_version + "\n";
-  fleet::add_help_options(app, version);
+  fleet::add_help_options(app, std::string("fleetctl ") + upgrader::upgrader_version);
   app.require_subcommand(1);
   add_store(app, options);
   add_cells(app, options);
@@ -287,15 +286,11 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
     app.parse(argc, argv);
     if (asks_store(options.command) && options.store.endpoints.empty())
       throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
-  } catch (const CLI::CallForVersion&) {
-    return Text{version, exit_done};
-  } catch (const CLI::Success&) {
-    const auto chosen = app.get_subcommands();
-    return Text{chosen.empty() ? app.help() : chosen.front()->help(), exit_done};
-  } catch (const CLI::ParseError& error) {
-    if (const std::string word = unknown_command(app); !word.empty())
-      return Text{"fleetctl: there is no command `" + word + "`; see --help\n", exit_usage};
-    return Text{std::string("fleetctl: ") + error.what() + "; see --help\n", exit_usage};
+  } catch (const CLI::Error& error) {
+    const std::string word = error.get_exit_code() == 0 ? "" : unknown_command(app);
+    if (!word.empty())
+      return fleet::Text{"fleetctl: there is no command `" + word + "`; see --help\n", exit_usage};
+    return fleet::text_for(app, error, exit_usage);
   }
   return options;
 }

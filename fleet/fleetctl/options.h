@@ -140,12 +140,6 @@ struct Options {
   fleet::CellTerms cell;  // for cell init: the machines of the cell
 };
 
-// A text that is shown before the program exits, such as the help.
-struct Text {
-  std::string text;
-  int status = 0;
-};
-
-[[nodiscard]] std::variant<Options, Text> options_from(int argc, char** argv);
+[[nodiscard]] std::variant<Options, fleet::Text> options_from(int argc, char** argv);
 
 }  // namespace fleetctl

@@ -20,11 +20,6 @@
 namespace fleet {
 namespace {
 
-struct SignerText {  // the text to show before the program exits
-  std::string text;
-  int status = 0;
-};
-
 void add_snapshots(CLI::App& app, SignerOptions& options) {
   app.add_option("--snapshots", options.snapshots, "directory for hourly snapshots of the store")
       ->type_name("DIR");
@@ -33,12 +28,11 @@ void add_snapshots(CLI::App& app, SignerOptions& options) {
       ->check(CLI::Range(1, 100'000));
 }
 
-std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
+std::variant<SignerOptions, Text> signer_options(int argc, char** argv) {
   SignerOptions options;
-  const std::string version = std::string("fleet-signer ") + upgrader::upgrader_version;
   CLI::App app("sign the certificates of a cell's machines, and take snapshots of its store",
                "fleet-signer");
-  add_help_options(app, version);
+  add_help_options(app, std::string("fleet-signer ") + upgrader::upgrader_version);
   app.add_option("--name", options.name,
                  "name of this signer in the store; by default the machine's host name")
       ->type_name("ID");
@@ -58,11 +52,8 @@ std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     if (options.name.empty()) options.name = name_of_this_machine();
     if (!is_id(options.name)) throw CLI::ValidationError("--name", options.name + " is no id");
-  } catch (const CLI::Success&) {
-    const bool wants_version = app.get_option("--version")->count() > 0;
-    return SignerText{wants_version ? version + "\n" : app.help(), 0};
-  } catch (const CLI::ParseError& error) {
-    return SignerText{std::string("fleet-signer: ") + error.what() + "; see --help\n", 2};
+  } catch (const CLI::Error& error) {
+    return text_for(app, error);
   }
   return options;
 }
@@ -77,7 +68,7 @@ int main(int argc, char** argv) {
   ::signal(SIGXFSZ, SIG_IGN);
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleet::signer_options(argc, argv);
-  if (const auto* text = std::get_if<fleet::SignerText>(&asked)) {
+  if (const auto* text = std::get_if<fleet::Text>(&asked)) {
     return upgrader::print_text("fleet-signer", text->text, text->status);
   }
   const auto& options = std::get<fleet::SignerOptions>(asked);
