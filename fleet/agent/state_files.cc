@@ -1,5 +1,6 @@
 #include "fleet/agent/state_files.h"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -43,7 +44,10 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
 
 std::string ledger_text(const NodeLedger& ledger) {
   std::string text;
-  const auto add = [&text](const std::string& name, const std::string& value) {
+  // The name of a version comes from the component's own program, and may contain newlines. Write
+  // each of them as a blank: a second line could not be read, or could look like the file's end.
+  const auto add = [&text](const std::string& name, std::string value) {
+    std::replace(value.begin(), value.end(), '\n', ' ');
     text += name + " " + value + "\n";
   };
   if (!ledger.begun.id.empty()) add("begun", write_record(ledger.begun));

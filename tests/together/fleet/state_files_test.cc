@@ -112,6 +112,18 @@ TEST_CASE("a line that a newer fleet-agent has written is ignored") {
   CHECK(ledger_from(text).value() == full_ledger());
 }
 
+TEST_CASE("a version with several lines does not make the ledger unreadable") {
+  NodeLedger ledger = full_ledger();
+  ledger.leaves = GENERATE("1.0.0\nbuilt on Monday", "1.0.0\nend", "\n");
+  ledger.came_from = ledger.leaves;
+
+  const auto read = ledger_from(ledger_text(ledger));
+
+  REQUIRE(read);
+  CHECK(read.value().answers == ledger.answers);
+  CHECK_FALSE(read.value().ran_before("1.0.0", ""));
+}
+
 TEST_CASE("an error in writing the ledger is reported, and the old ledger stays") {
   const TemporaryDirectory directory;
   const LedgerFile file(directory / "file");
