@@ -64,6 +64,22 @@ TEST_CASE("a release that an upgrader runs stays, even if its directory's name i
   }
 }
 
+TEST_CASE("the release to which an upgrader may fall back at a boot stays, wherever its link is") {
+  const Bench bench("releases");
+  const std::string link = bench.directory / "previous";
+  fs::create_symlink("releases/agent-v1.0.0", link);
+  bench.directory.write("control/status.json", R"({"boot":{"previous":")" + link + "\"}}\n");
+  Releases releases = bench.open();
+
+  const Outcome removed = releases.remove(*Version::parse("1.0.0"));
+  REQUIRE_FALSE(removed);
+  CHECK(removed.reason().ends_with("control, if its agent fails at a boot, runs it"));
+
+  fs::remove(link);
+  CHECK(releases.remove(*Version::parse("1.0.0")));
+  CHECK_FALSE(uses_of_status(R"({"boot":{"previous":"/p","cut":true}})", "control"));
+}
+
 TEST_CASE("nothing is removed if the status may have cut the path of what runs") {
   std::string quotes;
   while (quotes.size() < 4'092)

@@ -66,9 +66,9 @@ Result<std::vector<Use>> used_by_processes() {
   return uses;
 }
 
-// Returns the files that upgraders run or are about to run. Reads all control directories below
-// /run/upgrader, and the control directories in `controls`. Refuses if a control directory cannot
-// be read, because it is then unknown which release its upgrader runs.
+// Returns the files that upgraders run, are about to run, or would run at a boot. Reads all control
+// directories below /run/upgrader, and the control directories in `controls`. Refuses if a control
+// directory cannot be read, because it is then unknown which release its upgrader runs.
 Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls) {
   std::vector<Use> uses;
   const auto running = Directory::open(upgraders_path);
@@ -195,6 +195,17 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
       return Refusal{"the path of the executable, " + part + ", is cut"};
     }
     uses.push_back({.executable = *executable, .by = "the upgrader of " + control + ", " + part});
+  }
+  // the link of the upgrader's option --previous, which may lie outside of the directory of
+  // releases
+  if (auto boot = parsed.value().object("boot")) {
+    const auto link = boot->text("previous", executable_bytes_max);
+    const bool is_cut = boot->truth("cut", false);
+    if (boot->refusal()) return Refusal{*boot->refusal()};
+    if (is_cut) return Refusal{"the path of the link of --previous is cut"};
+    const auto target = link ? real_path(*link) : std::nullopt;
+    const std::string by = "the upgrader of " + control + ", if its agent fails at a boot,";
+    if (target) uses.push_back({.executable = *target, .by = by});
   }
   if (parsed.value().refusal()) return Refusal{*parsed.value().refusal()};
   return uses;

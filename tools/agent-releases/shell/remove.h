@@ -14,8 +14,8 @@ struct Use {
   std::string by;          // the process or upgrader that uses the executable, in words
 };
 
-// Parses the text of an upgrader's status.json. Returns the files that this upgrader runs or is
-// about to run.
+// Parses the text of an upgrader's status.json. Returns the files that this upgrader runs, is about
+// to run, or would run if the first agent failed at a boot.
 [[nodiscard]] Result<std::vector<Use>> uses_of_status(const std::string& text,
                                                       const std::string& control);
 
