@@ -76,10 +76,13 @@ bool is_renewal_due(const Validity& validity, UnixSeconds now) {
 
 Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                           UnixSeconds now) {
-  std::erase_if(identity.certificates,
-                [now](const IssuedCertificate& one) { return one.expires <= now; });
   for (IssuedCertificate& one : identity.certificates)
     one.revoked = one.revoked || !identity.revoked.empty();
+  const IssuedCertificate newest =
+      identity.certificates.empty() ? IssuedCertificate{} : identity.certificates.back();
+  std::erase_if(identity.certificates, [&](const IssuedCertificate& one) {
+    return one.expires <= now && (one.revoked || one != newest);
+  });
   identity.certificates.push_back(certificate);
   identity.revoked.clear();
   identity.shut_out.clear();

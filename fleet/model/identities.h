@@ -45,8 +45,9 @@ struct Validity {
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
 // Returns the identity with one more certificate, and without the certificates that have expired.
-// If the identity was revoked, it becomes valid again, but only with the new certificate: somebody
-// else may have the earlier certificates.
+// But the newest certificate until now stays, unless it is revoked: if the clock that shows `now`
+// is fast, this certificate is still in use. If the identity was revoked, it becomes valid again,
+// but only with the new certificate: somebody else may have the earlier certificates.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
 // Returns why `name`, whose identity this is, gets no further certificate, or an empty string if it

@@ -176,6 +176,17 @@ TEST_CASE("expired certificates are not kept, and a node that is enrolled anew i
   CHECK(identity.certificates[0].serial == "0C");
 }
 
+TEST_CASE("the newest certificate is kept when the next is added, even by a clock that is fast") {
+  Identity identity{
+      .certificates = {{.serial = "0A", .expires = 1'000}, {.serial = "0B", .expires = 2'000}}};
+
+  identity = with_certificate(identity, {.serial = "0C", .expires = 99'000}, 90'000);
+  REQUIRE(identity.certificates.size() == 2);
+  CHECK(identity.certificates[0].serial == "0B");
+  identity = with_certificate(identity, {.serial = "0D", .expires = 3'000}, 1'500);
+  CHECK(identity.certificates.size() == 3);
+}
+
 TEST_CASE("a name gets no certificate that its record could not list") {
   Identity identity;
   for (std::size_t i = 0; i < certificates_max; ++i)
