@@ -1,7 +1,10 @@
 #include "fleet/agent/renewal.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <ctime>
 #include <utility>
 
@@ -13,6 +16,15 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds between_writes = 3'600;
+
+// The mode of the certificate file. Everybody may read the file, since a certificate is not secret.
+constexpr unsigned int certificate_mode = 0644;
+
+// A certificate that is not valid yet is kept beside the machine's certificate, in a file of this
+// name, until it is valid.
+std::string next_beside(const std::string& own) {
+  return own + ".next";
+}
 
 // Returns the time in the file, or 0 if the file is absent or cannot be read.
 UnixSeconds kept_in(const std::string& file) {
@@ -65,7 +77,28 @@ CertificateTime CertificateClock::time() const {
   return {.clock = std::time(nullptr), .durable = durable_};
 }
 
+std::optional<Validity> CertificateClock::next() const {
+  if (certificates_.own.empty()) return std::nullopt;
+  return validity_of(content_of_file(next_beside(certificates_.own)));
+}
+
+std::string CertificateClock::keep_next(const std::string& pem) const {
+  return replace_file(next_beside(certificates_.own), pem, certificate_mode);
+}
+
+// Puts the next certificate in the place of the machine's own, if it is valid by now. A certificate
+// that ends before the machine's own is not needed any more, and is removed.
+void CertificateClock::use_next() const {
+  const auto coming = next();
+  if (!coming || !why_too_early(time(), *coming).empty()) return;
+  const std::string file = next_beside(certificates_.own);
+  const auto own = validity_of(content_of_file(certificates_.own));
+  const bool is_needed = !own || own->until < coming->until;
+  is_needed ? std::rename(file.c_str(), certificates_.own.c_str()) : ::unlink(file.c_str());
+}
+
 JudgingTime CertificateClock::judge() const {
+  use_next();
   const CertificateTime now = time();
   const auto own = validity_of(content_of_file(certificates_.own));
   return {.seconds = judging_time(now),
@@ -93,9 +126,6 @@ namespace {
 // certificate was refused, the next check makes another request.
 constexpr std::chrono::hours look_interval{1};
 
-// The mode of the certificate file. Everybody may read the file, since a certificate is not secret.
-constexpr unsigned int certificate_mode = 0644;
-
 }  // namespace
 
 Renewal::Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock)
@@ -121,10 +151,13 @@ void Renewal::examine() {
   // Write the time to disk only while the store answers. Its answers show that the machine's clock
   // is about right: with a wrong clock, this machine would have refused the store's certificate.
   if (desk_.mirror.follows()) tell(clock_.look());
+  clock_.use_next();
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
-  if (validity && is_renewal_due(*validity, judging_time(clock_.time())))
-    ask(content_of_file(files_.key));
+  if (!validity || !is_renewal_due(*validity, judging_time(clock_.time()))) return;
+  // If the next certificate is already here, and begins in time, no other is needed.
+  const auto next = clock_.next();
+  if (!next || next->from >= validity->until) ask(content_of_file(files_.key));
 }
 
 void Renewal::tell(const std::string& trouble) const {
@@ -152,13 +185,20 @@ void Renewal::take(const NodeCertificate& answer) {
 }
 
 // Writes a new certificate to the certificate file. The next connection to the store uses the new
-// certificate.
+// certificate. A certificate that is not valid yet is only kept: with it, this node could not
+// connect to the store. Such a certificate comes if the signer's clock is fast, or if this
+// machine's clock is slow.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);
   if (before && fresh && fresh->until <= before->until) return;
   const std::string name = certificate_name(node_kind, desk_.node);
   std::string why = why_not_usable(pem, name, content_of_file(files_.key));
+  const std::string early = why.empty() && fresh ? why_too_early(clock_.time(), *fresh) : "";
+  if (!early.empty()) {
+    why = clock_.keep_next(pem);
+    return desk_.log("the certificate is renewed later: " + (why.empty() ? early : why));
+  }
   if (why.empty()) why = replace_file(files_.own, pem, certificate_mode);
   desk_.log(why.empty() ? "the certificate is renewed" : "the certificate is not renewed: " + why);
   if (!why.empty()) return;

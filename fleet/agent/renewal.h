@@ -53,7 +53,15 @@ class CertificateClock {
   CertificateClock(std::string file, Certificates certificates);
 
   [[nodiscard]] CertificateTime time() const;
-  // Returns the time with which to check the certificates of a new connection.
+  // Keeps a certificate that is not valid yet. Returns an empty string on success, or else the
+  // reason for the failure.
+  [[nodiscard]] std::string keep_next(const std::string& pem) const;
+  // Returns when the kept certificate is valid, or no value if none is kept.
+  [[nodiscard]] std::optional<Validity> next() const;
+  // Replaces the machine's certificate by the kept one, if the kept one is valid by now.
+  void use_next() const;
+  // Returns the time with which to check the certificates of a new connection. Calls use_next()
+  // before, since a node whose certificate has ended cannot connect without the next one.
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the clock's time to the file, but at most once an hour. Called when the store has

@@ -151,13 +151,16 @@ std::optional<PendingRenewal> RenewalRequests::first(
 
 // Refuses a new certificate until half of the lifetime of the node's newest certificate is over,
 // however often the node asks. Otherwise a node could fill its identity record, which lists all
-// valid certificates so that they can be revoked.
+// valid certificates so that they can be revoked. Does not count a certificate that was issued more
+// than a day after `now`: the clock of the signer was fast then, the certificate is not valid yet,
+// and the node does not use it.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";
   if (!pending.identity->revoked.empty()) return pending.node + " is revoked";
   for (const IssuedCertificate& one : pending.identity->certificates) {
-    if (now < one.issued + (one.expires - one.issued) / 2) {
+    const bool is_valid = one.issued - day_seconds <= now;
+    if (is_valid && now < one.issued + (one.expires - one.issued) / 2) {
       return "the certificate " + one.serial + " is good for more than half its life still";
     }
   }

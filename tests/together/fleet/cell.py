@@ -23,11 +23,11 @@ def main():
     run_cases(Cell)
 
 
-def begin(cell, *arguments, who="root", endpoint=None):
+def begin(cell, *arguments, who="root", endpoint=None, environment=None):
     """Starts fleetctl in the background, and returns its process."""
     endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
     return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
-                             *arguments],
+                             *arguments], env=dict(os.environ, **environment or {}),
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

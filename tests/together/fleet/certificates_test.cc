@@ -80,6 +80,19 @@ TEST_CASE("a request is answered for a node that is enrolled, in the second half
         "the certificate 0A is good for more than half its life still");
 }
 
+TEST_CASE("a certificate that a signer with a fast clock has issued does not delay the next one") {
+  constexpr UnixSeconds day = 86'400;
+  Identity ahead = enrolled;
+  ahead.certificates.push_back({.serial = "0B", .issued = 1'500 + day, .expires = 9 * day});
+
+  CHECK(why_not_renewed(only(records(ahead, request)), 1'499) ==
+        "the certificate 0A is good for more than half its life still");
+  CHECK(why_not_renewed(only(records(ahead, request)), 1'500) ==
+        "the certificate 0B is good for more than half its life still");
+  ahead.certificates.back().issued += 1;
+  CHECK(why_not_renewed(only(records(ahead, request)), 1'500).empty());
+}
+
 TEST_CASE("a request is found without a look at the nodes that ask for nothing") {
   RecordsByKey all = records(enrolled, request);
   RenewalRequests requests;
@@ -296,6 +309,33 @@ TEST_CASE("a durable time is read as it was written, and another text is no time
     INFO(text);
     CHECK(durable_of(text) == 0);
   }
+}
+
+TEST_CASE("a certificate that is kept is used once it is valid, unless it is not needed any more") {
+  std::string directory = (std::filesystem::temp_directory_path() / "time.XXXXXX").string();
+  REQUIRE(mkdtemp(directory.data()) != nullptr);
+  const std::string file = directory + "/node.pem";
+  const auto made = [](int days) {
+    return sign_for_key({.name = "cell", .days = days, .is_authority = true}, new_private_key())
+        .certificate;
+  };
+  const CertificateClock clock(directory + "/time", {.own = file});
+  const std::string first = made(3);
+  const std::string second = made(4);
+  REQUIRE(replace_file(file, first, 0644).empty());
+  CHECK_FALSE(clock.next());
+
+  REQUIRE(clock.keep_next(second).empty());
+  CHECK(clock.next());
+  CHECK(clock.judge().wait.empty());
+  CHECK(content_of_file(file) == second);
+  CHECK_FALSE(clock.next());
+
+  REQUIRE(clock.keep_next(first).empty());
+  clock.use_next();
+  CHECK(content_of_file(file) == second);
+  CHECK_FALSE(clock.next());
+  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a later time that another process has made durable stays") {
