@@ -192,7 +192,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
   fetcher_.fetch({.version = wanted.version,
                   .release = release.value(),
                   .older_is_wanted = wanted.downgrade,
-                  .running = running_},
+                  .running = running_,
+                  .before = commander_ ? commander_->ledger().came_from : ""},
                  [this, wanted](const Fetcher::Result& result) {
                    if (!result.error.empty()) return wanted.then(result.error);
                    test(wanted, result.executable);

@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,11 @@ class Fetcher {
     // write for minutes. But the limit is only 10 s, since the wait occupies a thread of libuv's
     // pool, which the other components need.
     std::chrono::milliseconds patience{10'000};
+    // How many releases of the component stay on disk, with the fetched one. If it is 0, all stay.
+    std::size_t keep = 0;
+    // The control directories of the component's upgrader. The releases that this upgrader uses are
+    // not removed.
+    std::vector<std::string> controls = {};
   };
   struct Order {
     std::string version = {};
@@ -44,6 +50,8 @@ class Fetcher {
     // true. If the directory has no desired version yet, `running` becomes the desired version
     // before the release is added.
     std::string running = {};
+    // The version that an undo would bring back, or empty. This release is not removed.
+    std::string before = {};
   };
   struct Result {
     std::string error = {};       // why the request failed; empty after a success

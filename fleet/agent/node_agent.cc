@@ -100,7 +100,11 @@ int NodeAgent::run() {
 
 Component::Settings NodeAgent::own_settings() const {
   return {.name = "agent",
-          .releases = {options_.releases, "fleet-agent", options_.keys, options_.allowed_files},
+          .releases = {.directory = options_.releases,
+                       .name = "fleet-agent",
+                       .keys = options_.keys,
+                       .allowed_files = options_.allowed_files,
+                       .keep = options_.keep},
           .ledger = options_.state + "/ledger-agent",
           .test_arguments = arguments_};
 }
@@ -108,12 +112,16 @@ Component::Settings NodeAgent::own_settings() const {
 void NodeAgent::make_neighbours() {
   desk_.evidence = options_.evidence;
   for (const AgentOptions::Component& one : options_.components) {
-    Neighbour::Settings settings{
-        .component = {.name = one.name,
-                      .releases = {one.releases, one.name, options_.keys, options_.allowed_files},
-                      .ledger = options_.state + "/ledger-" + one.name},
-        .control = one.control,
-        .measures = sources_of(one.name)};
+    Neighbour::Settings settings{.component = {.name = one.name,
+                                               .releases = {.directory = one.releases,
+                                                            .name = one.name,
+                                                            .keys = options_.keys,
+                                                            .allowed_files = options_.allowed_files,
+                                                            .keep = options_.keep,
+                                                            .controls = {one.control}},
+                                               .ledger = options_.state + "/ledger-" + one.name},
+                                 .control = one.control,
+                                 .measures = sources_of(one.name)};
     neighbours_.push_back(std::make_unique<Neighbour>(loop_, desk_, std::move(settings), [this] {
       if (desk_.active != 0) keep_facts();
     }));

@@ -81,6 +81,10 @@ void add_release_options(CLI::App& app, AgentOptions& options) {
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->check(absolute_form());
+  app.add_option("--keep", options.keep,
+                 "number of releases of each program that stay on disk; 0 for all")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000));
 }
 
 // Adds the options about this machine: the reboot command, the files with its ids, and its labels.

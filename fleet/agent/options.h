@@ -39,6 +39,9 @@ struct AgentOptions {
   std::string keys;      // a directory with the public keys of publishers
   // The directories below which `file:` URLs may name files.
   std::vector<std::string> allowed_files;
+  // How many releases of each component stay on disk: an upgrade adds one, and the oldest are
+  // removed. If it is 0, all stay.
+  std::size_t keep = 5;
   std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";
   // A program that reboots the machine. If it is empty, no order can reboot the machine.

@@ -214,6 +214,73 @@ TEST_CASE("a file of this machine is a release only below an allowed directory")
   CHECK(error.starts_with("neither http nor https") == !taken);
 }
 
+// ---- releases that are removed
+
+namespace {
+
+// A directory with six releases of the program `web`, 1.0.0 to 1.5.0.
+class SixReleases {
+ public:
+  SixReleases() {
+    for (const char* const version : {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"}) {
+      const std::string file = directory_.path() + "/web-v" + version;
+      std::ofstream(file) << "a program";
+      std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    }
+  }
+  const std::string& path() const { return directory_.path(); }
+
+  // Tries to fetch 1.6.0, whose URL nobody serves. Returns the versions that are left, by their
+  // minor numbers.
+  std::string after_a_fetch(std::size_t keep, const std::string& running, const std::string& before,
+                            std::vector<std::string> controls = {}) {
+    Loop loop;
+    Fetcher fetcher(*loop, {.directory = directory_.path(),
+                            .name = "web",
+                            .keys = "/nowhere",
+                            .keep = keep,
+                            .controls = std::move(controls)});
+    static_cast<void>(error_of(fetcher, loop,
+                               {.version = "1.6.0",
+                                .release = release_at("http://127.0.0.1:9/web.json"),
+                                .running = running,
+                                .before = before}));
+    std::string left;
+    for (int minor = 0; minor <= 5; ++minor) {
+      const std::string number = std::to_string(minor);
+      if (std::filesystem::exists(directory_.path() + "/web-v1." + number + ".0")) left += number;
+    }
+    return left;
+  }
+
+ private:
+  Directory directory_;
+};
+
+}  // namespace
+
+TEST_CASE("the oldest releases make room for the next, but not what runs and what ran before") {
+  SixReleases releases;
+  CHECK(releases.after_a_fetch(0, "1.1.0", "1.0.0") == "012345");
+  CHECK(releases.after_a_fetch(7, "1.1.0", "1.0.0") == "012345");
+  CHECK(releases.after_a_fetch(6, "1.1.0", "1.0.0") == "01345");
+  CHECK(releases.after_a_fetch(4, "1.1.0+build", "1.0.0") == "015");
+  CHECK(releases.after_a_fetch(1, "1.1.0", "") == "1");
+}
+
+TEST_CASE("a release is not removed if it may be in use") {
+  SixReleases releases;
+  const Directory control;
+  std::ofstream(control.path() + "/status.json")
+      << R"({"active":{"executable":")" << releases.path() << R"(/web-v1.2.0"}})";
+  std::filesystem::create_symlink("web-v1.0.0", releases.path() + "/previous");
+
+  CHECK(releases.after_a_fetch(1, "", "") == "012345");
+  CHECK(releases.after_a_fetch(1, "unknown", "") == "012345");
+  CHECK(releases.after_a_fetch(1, "1.5.0", "", {control.path() + "/absent"}) == "012345");
+  CHECK(releases.after_a_fetch(1, "1.5.0", "", {control.path()}) == "025");
+}
+
 TEST_CASE("a hook that writes without end is killed in time, and keeps nothing else from running") {
   const Limit limit;
   const TemporaryDirectory directory;
