@@ -11,6 +11,9 @@ constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, so that a person has time to make a new
 // one. `fleetctl status` uses the same limit.
 constexpr UnixSeconds soon_s = 30 * day_s;
+// The certificate of the authority is named a year before its end, since it has to be replaced on
+// every machine of the cell.
+constexpr UnixSeconds authority_soon_s = 365 * day_s;
 // The largest clock error that is not reported. The check compares each server's clock with this
 // machine's clock. It also compares this machine's clock with the time of the newest event, which
 // must not be in the future.
@@ -93,8 +96,9 @@ void check_clocks(const CellFacts& facts, const CellFindings& found,
 }
 
 void check_one_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
-                           const std::string& advice, std::vector<CheckLine>& lines) {
-  if (until >= now + soon_s) return;
+                           const std::string& advice, std::vector<CheckLine>& lines,
+                           UnixSeconds soon = soon_s) {
+  if (until >= now + soon) return;
   const std::string words =
       until <= now ? " has ended"
                    : " ends in " + count(static_cast<std::size_t>((until - now) / day_s), "day");
@@ -110,7 +114,7 @@ void check_certificates(const CellFacts& facts, const CellFindings& found,
   }
   if (facts.authority) {
     check_one_certificate("the authority", facts.authority->until, facts.now,
-                          "a new authority, as fleet(7) says", lines);
+                          "sign it again, as fleet(7) says", lines, authority_soon_s);
   }
   for (const auto* servers : {&facts.servers, &facts.controllers}) {
     for (const ServerFact& server : *servers) {

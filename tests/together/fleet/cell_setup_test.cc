@@ -255,6 +255,16 @@ TEST_CASE("certificates that end soon, or have ended, are named") {
 }
 
 TEST_CASE(
+    "the end of the authority's certificate is named a year before, since all machines have it") {
+  CellFacts old = facts();
+  old.authority->until = now + 365 * day_s;
+  CHECK(wrong(old).empty());
+  old.authority->until -= 1;
+  CHECK(wrong(old) ==
+        std::vector<std::string>{"certificate: that of the authority ends in 364 days"});
+}
+
+TEST_CASE(
     "the check names missing controllers, signers and nodes, and records that cannot be read") {
   CellFacts empty = facts();
   empty.records->found.clear();
