@@ -57,10 +57,12 @@ class Silence {
 };
 
 Result<std::string> ask(int terminal, const std::string& question) {
+  // The echo is turned off first: what is typed as soon as the question appears is neither shown
+  // nor lost.
+  const Silence silence(terminal);
   if (const Outcome asked = write_all(terminal, terminal_path, question + ": "); !asked) {
     return asked.refusal();
   }
-  const Silence silence(terminal);
   std::string typed;
   while (true) {
     char c = 0;
@@ -102,7 +104,7 @@ Result<upgrader::OwnedFd> open_terminal() {
     return password;
   }
   const Result<upgrader::OwnedFd> terminal = open_terminal();
-  if (!terminal) return terminal.refusal();
+  if (!terminal) return Refusal{terminal.reason() + ", or say --no-password", Trouble::usage};
   Result<std::string> first = ask(terminal.value().get(), "Password of the new key");
   if (!first) return first;
   if (first.value().empty()) return empty;

@@ -266,7 +266,8 @@ changes them, and records which upgrades have failed.
                         2030-01-31T00:00:00Z
       --no-undo         declare that no rollout of the release in a fleet can be undone
       --out=DIR         directory that gets the files; by default, the current directory
-      --sign=FILE       file of the secret key that signs the manifest
+      --sign=FILE       file of the secret key that signs the manifest; its password is
+                        asked for, or read from the file MINISIGN_PASSWORD_FILE names
       --npm             pack a DIRECTORY that is a Node.js project, with its packages
       --wheels          pack a DIRECTORY that is a Python project, with its packages
       --scripts         let the packages run programs when they are installed
