@@ -213,6 +213,22 @@ std::string dev_daemon(std::string_view version) {
   return text + "exec tail -f /dev/null\n";
 }
 
+std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home) {
+  const std::string component(dev_component);
+  // The release of a script is for any processor.
+  const std::string manifest = component + "-" + std::string(dev_installed) + "-any.json";
+  return {program(terms, "agent-releases"),
+          "--dir=" + home + "/releases",
+          "--name=" + component,
+          "--keys=" + terms.directory + "/keys",
+          "add",
+          terms.directory + "/releases/" + manifest};
+}
+
+std::string dev_installed_release(const std::string& home) {
+  return home + "/releases/" + std::string(dev_component) + "-v" + std::string(dev_installed);
+}
+
 std::string dev_environment(const DevTerms& terms) {
   const std::string beside = program(terms, "fleetctl");
   std::string text =
@@ -242,9 +258,8 @@ std::string dev_machine(const DevTerms& terms) {
                                    "key=$home/etc/fleet/node.key"}) {
     agent.push_back("--" + option);
   }
-  const auto link = [](const std::string& target, const std::string& place) {
-    return "test -L \"" + place + "\" || ln -s " + shell_quoted(target) + " \"" + place + "\"\n";
-  };
+  const std::string home = "$home/" + component;
+  const std::string installed = dev_installed_release(home);
   return "#!/bin/sh\n"
          "# Joins the trial cell as another machine, and runs it until it is interrupted:\n"
          "# machine NAME\n"
@@ -253,17 +268,23 @@ std::string dev_machine(const DevTerms& terms) {
          "name=${1:?usage: machine NAME}\n"
          ". " +
          shell_quoted(terms.directory + "/env") + "\nhome=" + shell_quoted(terms.directory) +
-         "/$name\nmkdir -p \"$home/" + component +
+         "/$name\nmkdir -p \"" + home +
          "\"\n"
          "test -e \"$home/etc/fleet/node.pem\" || fleetctl token create --node=\"$name\" |\n"
          "  fleet-agent join - --node=\"$name\" --root=\"$home\"\n"
          ". \"$home/etc/default/fleet-agent\"\n" +
-         link(program(terms, "fleet-agent"), "$home/current") +
-         link(terms.directory + "/" + component, "$home/" + component + "/current") +
+         "test -L \"$home/current\" || ln -s " + shell_quoted(program(terms, "fleet-agent")) +
+         " \"$home/current\"\n"
+         "test -e \"" +
+         installed + "\" || " + line(dev_install(terms, home)) +
+         "\n"
+         "test -L \"" +
+         home + "/current\" || ln -s \"" + installed + "\" \"" + home +
+         "/current\"\n"
          "trap 'kill $daemon $agent 2>/dev/null; wait' EXIT\n"
          "trap 'exit 0' INT TERM HUP\n" +
-         line(daemon_line(terms, "$home/" + component)) + " >>\"$home/log-" + component +
-         "\" 2>&1 &\ndaemon=$!\n" + line(agent) +
+         line(daemon_line(terms, home)) + " >>\"$home/log-" + component + "\" 2>&1 &\ndaemon=$!\n" +
+         line(agent) +
          " $FLEET_AGENT_OPTIONS >>\"$home/log\" 2>&1 &\n"
          "agent=$!\n"
          "echo \"$name runs; Ctrl-C ends it\"\n"

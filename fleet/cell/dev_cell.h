@@ -64,6 +64,11 @@ struct DevNeed {
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
 // Returns the content of the sample daemon of this version, which is a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
+// Returns the command line that installs the sample daemon on a machine, as a release that an undo
+// can go back to. `home` is the daemon's directory, or begins with `$home` in a shell script.
+[[nodiscard]] std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home);
+// Returns the path of the installed release in this directory of the daemon.
+[[nodiscard]] std::string dev_installed_release(const std::string& home);
 // Returns shell commands that set the environment variables with which fleetctl finds the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
 // Returns the URL of the controller that serves HTTPS.

@@ -37,6 +37,9 @@ constexpr mode_t own_mode = 0700;
 constexpr unsigned int program_mode = 0755;
 constexpr unsigned int text_mode = 0644;
 
+// The versions of the sample daemon that are packed and published.
+constexpr std::string_view dev_versions[] = {fleet::dev_installed, fleet::dev_good, fleet::dev_bad};
+
 std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
@@ -96,23 +99,6 @@ std::string link_if_absent(const std::string& target, const std::string& path) {
   return words_of(path);
 }
 
-std::string fill_nodes(const fleet::DevTerms& terms) {
-  const std::string component(fleet::dev_component);
-  const std::string installed = terms.directory + "/" + component;
-  if (auto why = replace_file(installed, fleet::dev_daemon(fleet::dev_installed), program_mode);
-      !why.empty())
-    return why;
-  for (int i = 1; i <= terms.nodes; ++i) {
-    const std::string home = terms.directory + "/" + fleet::dev_node(i);
-    for (const auto& [target, link] :
-         {std::pair{terms.programs.at("fleet-agent"), home + "/current"},
-          std::pair{installed, home + "/" + component + "/current"}}) {
-      if (auto why = link_if_absent(target, link); !why.empty()) return why;
-    }
-  }
-  return "";
-}
-
 std::string run_agent_releases(const fleet::DevTerms& terms, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), terms.programs.at("agent-releases"));
   return run_child(
@@ -138,8 +124,29 @@ std::string fill_releases(const fleet::DevTerms& terms) {
     auto why = run_agent_releases(terms, {"key", "make", "--no-password", open, secret});
     if (!why.empty()) return why;
   }
-  for (const std::string_view version : {fleet::dev_good, fleet::dev_bad}) {
+  for (const std::string_view version : dev_versions) {
     if (auto why = pack(terms, version); !why.empty()) return why;
+  }
+  return "";
+}
+
+std::string install_daemon(const fleet::DevTerms& terms, const std::string& home) {
+  const std::string installed = fleet::dev_installed_release(home);
+  if (::access(installed.c_str(), F_OK) != 0) {
+    const std::string log = terms.directory + "/log/agent-releases";
+    auto why = run_child({.arguments = dev_install(terms, home), .log = log});
+    if (!why.empty()) return why;
+  }
+  return link_if_absent(installed, home + "/current");
+}
+
+std::string fill_nodes(const fleet::DevTerms& terms) {
+  for (int i = 1; i <= terms.nodes; ++i) {
+    const std::string home = terms.directory + "/" + fleet::dev_node(i);
+    auto why = link_if_absent(terms.programs.at("fleet-agent"), home + "/current");
+    if (!why.empty()) return why;
+    why = install_daemon(terms, home + "/" + std::string(fleet::dev_component));
+    if (!why.empty()) return why;
   }
   return "";
 }
@@ -208,8 +215,8 @@ std::string fill_directory(fleet::DevTerms& terms) {
   }
   if (auto why = choose_ports(terms); !why.empty()) return why;
   if (auto why = fill_certificates(terms); !why.empty()) return why;
-  if (auto why = fill_nodes(terms); !why.empty()) return why;
   if (auto why = fill_releases(terms); !why.empty()) return why;
+  if (auto why = fill_nodes(terms); !why.empty()) return why;
   if (auto why = replace_file(terms.directory + "/machine", dev_machine(terms), program_mode);
       !why.empty())
     return why;
@@ -309,7 +316,7 @@ std::string fill_store(const fleet::DevTerms& terms) {
   Options person = options_of(terms, std::string(fleet::dev_person));
   person.component = fleet::dev_component;
   person.url = "file://" + terms.directory + "/releases";
-  for (const std::string_view version : {fleet::dev_good, fleet::dev_bad}) {
+  for (const std::string_view version : dev_versions) {
     person.manifests = {release_manifest(terms.directory, version)};
     Asker asker(person);
     if (publish(person, asker) != exit_done)
