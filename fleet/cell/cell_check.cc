@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
@@ -240,6 +242,27 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
+// Adds a line for each order that keeps nodes from moving: a stop, and a refused desired version.
+void check_orders(const Reading& records, std::vector<CheckLine>& lines) {
+  for (const KeyValue& record : records.found) {
+    const auto key = parse_key(record.key);
+    if (key && key->kind == KeyKind::stop) {
+      const auto read = read_record<Stop>(record.value);
+      const Stop stop = read ? read.value() : Stop{};
+      lines.push_back({false,
+                       "stop: nothing begins, since " + stop.since + " by " + stop.who +
+                           (stop.why.empty() ? "" : ": " + stop.why),
+                       "fleetctl stop off"});
+    }
+    if (!key || key->kind != KeyKind::desired) continue;
+    const auto wish = read_record<Desired>(record.value);
+    if (!wish || wish.value().refused.empty()) continue;
+    const std::string name = key->names.front() + " " + wish.value().version;
+    lines.push_back({false, "desired: " + name + " moves no node: " + wish.value().refused,
+                     "to try it again: fleetctl desire " + name});
+  }
+}
+
 void check_nodes(const Reading& records, std::vector<CheckLine>& lines) {
   const auto nodes = nodes_in(records);
   const auto reporting = static_cast<std::size_t>(std::count_if(
@@ -280,6 +303,7 @@ std::vector<CheckLine> judge_cell(const CellFacts& facts) {
   check_controllers(facts, found, lines);
   check_signers(found, facts.now, lines);
   check_joins(found, lines);
+  check_orders(*facts.records, lines);
   check_nodes(*facts.records, lines);
   return lines;
 }

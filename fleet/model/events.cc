@@ -81,10 +81,13 @@ std::optional<FleetEvent> desired(const std::string& component, bool pinned_only
                                   const KeyValue& record) {
   const auto read = read_record<Desired>(record.value);
   if (!read || (pinned_only && !read.value().pinned)) return std::nullopt;
-  return FleetEvent{
-      .kind = "desired",
-      .text = with_reason(component + " " + read.value().version + " is desired", read.value().why),
-      .trace = read.value().trace};
+  const Desired& one = read.value();
+  const bool is_refused = !one.refused.empty();
+  return FleetEvent{.kind = "desired",
+                    .text = with_reason(component + " " + one.version + " is desired" +
+                                            (is_refused ? ", but moves no node" : ""),
+                                        is_refused ? one.refused : one.why),
+                    .trace = one.trace};
 }
 
 std::optional<FleetEvent> stop(const KeyValue& record) {

@@ -373,6 +373,21 @@ TEST_CASE("a node that should have renewed its certificate is named, and one tha
   CHECK(wrong(waits) == std::vector<std::string>{"certificates: the next is awaited by 1 node"});
 }
 
+TEST_CASE("orders that keep nodes from moving are named: a stop, and a refused desired version") {
+  CellFacts some = facts();
+  some.records->found.push_back(
+      record(key_of(KeyKind::stop), Stop{.who = "anna", .why = "repair", .since = "noon"}));
+  some.records->found.push_back(record(key_of(KeyKind::desired, {"shop"}),
+                                       Desired{.version = "1.2.0", .refused = "it died"}));
+  some.records->found.push_back(
+      record(key_of(KeyKind::desired, {"agent"}), Desired{.version = "1.0.0"}));
+
+  CHECK(wrong(some) == std::vector<std::string>{"stop: nothing begins, since noon by anna: repair",
+                                                "desired: shop 1.2.0 moves no node: it died"});
+  CHECK(line_about(some, "stop").advice == "fleetctl stop off");
+  CHECK(line_about(some, "desired").advice == "to try it again: fleetctl desire shop 1.2.0");
+}
+
 TEST_CASE("nodes that do not report are counted") {
   CellFacts silent = facts();
   silent.records->found.push_back(record(key_of(KeyKind::node_info, {"n2"}), NodeInfo{}));

@@ -107,6 +107,15 @@ TEST_CASE("a change that matters becomes a numbered event, and a repetition does
               "3 node/n1/upgrade/agent upgrade-failed", "4 rollout/r1 rollout-aborted"});
 }
 
+TEST_CASE("the history says why a desired version is refused") {
+  const auto event = event_of(
+      {.key = key_of(KeyKind::desired, {"shop"}),
+       .value = R"({"version":"2","why":"new","refused":"it has failed on n1: it died"})"});
+
+  REQUIRE(event.has_value());
+  CHECK(event->text == "shop 2 is desired, but moves no node: it has failed on n1: it died");
+}
+
 TEST_CASE("a wish that is written anew is news, even if it is the same") {
   Bench bench;
   bench.put("desired/agent", R"({"version":"2","trace":"a"})");
