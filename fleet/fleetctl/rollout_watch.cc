@@ -48,6 +48,7 @@ std::string line_of(std::int64_t number, const std::vector<std::string>& batch,
 }
 
 std::string head_of(const std::string& id, const fleet::Rollout& rollout, const Nodes& nodes) {
+  const std::string reason = reason_words(rollout);
   std::size_t all = 0;
   std::size_t ended = 0;
   for (const auto& [number, batch] : nodes.batches) {
@@ -58,7 +59,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
   }
   return bar(ended, all, bar_width) + " " + id + ": " + rollout.terms.component + " " +
          rollout.terms.version + ", " + std::string(fleet::text_of(rollout.state)) +
-         (rollout.reason.empty() ? "" : ", " + rollout.reason);
+         (reason.empty() ? "" : ", " + reason);
 }
 
 // Draws the lines on the terminal, over the lines that were drawn last; `before` is the number of

@@ -68,7 +68,7 @@ void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& rea
 // impossible, or that the rollout will be undone automatically. Returns an empty string if there is
 // nothing to say.
 std::string undo_words(const fleet::Rollout& rollout) {
-  if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
+  if (rollout.kept > 0) return kept_words(rollout);
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
   if (rollout.undo) return rollout.undo_now ? "ordered, all batches at once" : "ordered";
   if (rollout.terms.no_undo) return "impossible, as the manifest says";
@@ -152,6 +152,17 @@ std::string order_text(const Options& options) {
 
 }  // namespace
 
+std::string kept_words(const fleet::Rollout& rollout) {
+  if (rollout.kept == 0) return "";
+  return std::to_string(rollout.kept) + (rollout.kept == 1 ? " node" : " nodes") +
+         " cannot go back";
+}
+
+std::string reason_words(const fleet::Rollout& rollout) {
+  const std::string kept = kept_words(rollout);
+  return rollout.reason + (rollout.reason.empty() || kept.empty() ? "" : ", ") + kept;
+}
+
 int list_rollouts(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::rollout), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -175,7 +186,7 @@ int list_rollouts(const Options& options, Asker& asker) {
     const fleet::Rollout& one = record.value();
     rows.push_back({id, one.terms.component + " " + one.terms.version,
                     std::string(text_of(one.state)), progress(one), std::to_string(one.failed),
-                    one.reason});
+                    reason_words(one)});
   }
   say_all(table(rows));
   return exit_done;

@@ -13,6 +13,12 @@
 
 namespace fleetctl {
 
+// Returns how many nodes an undo of the rollout could not take back, as a text, or an empty string
+// if there are none.
+[[nodiscard]] std::string kept_words(const fleet::Rollout& rollout);
+// Returns the reason of the rollout's state, followed by these words if there are any.
+[[nodiscard]] std::string reason_words(const fleet::Rollout& rollout);
+
 // ---- the lines that `fleetctl rollout watch` draws: one for the whole rollout, and one for each
 // batch that has begun
 

@@ -80,7 +80,9 @@ int remove_window(const Options& options, Asker& asker) {
       place(options, asker, {.deed = fleet::Deed::erase, .subject = "window/" + options.group});
   const bool was_absent = placed.refused && placed.refused->why == fleet::OrderRefused::Why::absent;
   if (placed.status != exit_done && !was_absent) return say_refused(placed);
-  say(options.group + ": everything may begin at any time, but for the window of all");
+  say(options.group + " has no window now" +
+      (options.group == "all" ? ""
+                              : ": upgrades there begin by the window of all, or at any time"));
   return exit_done;
 }
 

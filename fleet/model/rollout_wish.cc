@@ -58,7 +58,7 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
     return WishedRollout{rollout, false, "will not begin"};
   }
   rollout.order = order;
-  return WishedRollout{rollout, false, "is told to abort"};
+  return WishedRollout{rollout, false, "will be aborted"};
 }
 
 // Returns the rollout with a person's order to undo it. A rollout that is under way is aborted
@@ -83,12 +83,12 @@ Result<WishedRollout> undo(Rollout rollout, bool at_once) {
     case RolloutState::aborting:
     case RolloutState::undoing:
       if (is_told) return WishedRollout{.words = "is being undone, as before"};
-      return WishedRollout{rollout, false, "is told to abort, and to undo it"};
+      return WishedRollout{rollout, false, "will be aborted and undone"};
     case RolloutState::completed:
     case RolloutState::aborted:
       if (rollout.batches == 0) return refuse(rollout);
       begin_undo(rollout);
-      return WishedRollout{rollout, false, "is told to undo it"};
+      return WishedRollout{rollout, false, "will be undone"};
   }
   return refuse(rollout);
 }

@@ -248,6 +248,23 @@ TEST_CASE("a watched rollout has one line for the whole, and one for each batch 
   CHECK_FALSE(fleetctl::watched("s", reading).is_there);
 }
 
+TEST_CASE("a watched undo says how many nodes cannot go back") {
+  const Rollout undone{.terms = {.component = "agent", .version = "2"},
+                       .state = RolloutState::undone,
+                       .reason = "undo asked for by anna",
+                       .batches = 1,
+                       .undo = true,
+                       .kept = 2};
+
+  const auto seen = fleetctl::watched(
+      "r", {.found = {{.key = key_of(KeyKind::rollout, {"r"}), .value = write_record(undone)}}});
+
+  REQUIRE(seen.lines.size() == 1);
+  CHECK(seen.lines[0] ==
+        "[..............................] r: agent 2, undone, undo asked for by anna, "
+        "2 nodes cannot go back");
+}
+
 // ---- a driver and its key in the store
 
 using namespace std::chrono_literals;
