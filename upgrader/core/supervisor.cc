@@ -371,8 +371,8 @@ class Step {
     if (outcome.refused) return fail_upgrade(Stage::request, *outcome.refused);
     if (!outcome.way_back) {
       return fail_upgrade(Stage::request,
-                          "nothing to go back to: the path of the running script no longer names "
-                          "the file that runs");
+                          "nothing to go back to: the running script's path no longer names its "
+                          "file; move that file back, or restart the upgrader");
     }
     upgrade.program = outcome.program;
     if (policy_.relink && upgrade.names_agent) return order(PutLinkBack{});

@@ -57,7 +57,7 @@ void Control::prepare_files() {
   }
   if (!directory_.is_in_memory()) {
     logbook_.warning(
-        "{} is not on tmpfs: to write status.json may wait for a disk"_with(directory_.path()));
+        "{} is not on tmpfs: writing status.json may wait for a disk"_with(directory_.path()));
   }
 }
 
