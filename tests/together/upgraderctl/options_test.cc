@@ -73,7 +73,9 @@ TEST_CASE("the words after the options of an upgrade are EXECUTABLE and its unch
 
 TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({}) == "COMMAND is missing; --help names them all");
-  CHECK(error_of({"stauts"}) == "stauts: no such command; or, if it is a NAME, COMMAND is missing");
+  CHECK(error_of({"stauts"}) ==
+        "stauts: no such command; or, if it is a NAME, COMMAND is missing; --help names all "
+        "commands");
   CHECK(error_of({"upgrade", "--trail=60s", "/opt/a"}).find("--trail=60s") != std::string::npos);
   CHECK(error_of({"upgrade", "--trial=1d"}).find("--trial: needs =D") == 0);
   CHECK(error_of({"upgrade", "--mode=both"}) == "--mode: needs =parallel|sequential");
@@ -144,6 +146,13 @@ TEST_CASE("a named one is taken as it is called, with the words that lead there"
   CHECK(std::get<Place>(by_path).words == "upgraderctl --dir=/run/x");
 }
 
+TEST_CASE("a name that no upgrader has is refused, with the names that there are") {
+  const std::vector<Base> bases = {{"/run/upgrader", {"app", "log"}}, {"/u"}};
+  CHECK(std::get<NoPlace>(choose_place(parsed({"absent", "status"}), bases)).text ==
+        "there is no upgrader absent below /run/upgrader and /u; there is: app log");
+  CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), {{"/u"}})).path == "/u/absent");
+}
+
 TEST_CASE("upgraders of the caller's own are found beside those of the machine") {
   const std::vector<Base> bases = {{"/run/upgrader", {"app", "both"}}, {"/u", {"both", "mine"}}};
   const auto path_of = [&](std::vector<std::string> words) {
@@ -151,7 +160,7 @@ TEST_CASE("upgraders of the caller's own are found beside those of the machine")
   };
   CHECK(path_of({"app", "status"}) == "/run/upgrader/app");
   CHECK(path_of({"mine", "status"}) == "/u/mine");
-  CHECK(path_of({"absent", "status"}) == "/run/upgrader/absent");
+  CHECK(path_of({"absent", "wait", "--for=running"}) == "/run/upgrader/absent");
   CHECK(std::get<NoPlace>(choose_place(parsed({"both", "status"}), bases)).text ==
         "there are 2 upgraders of this name; give one of: --dir=/run/upgrader/both "
         "--dir=/u/both");

@@ -136,7 +136,7 @@ void Conversation::take(const Interrupted& interrupted) {
     finish(status, "interrupted: nothing was sent");
   } else {
     finish(status, "interrupted; what was asked for goes on (" + errand_.deed +
-                       "). This tells what becomes of it: " + errand_.tells);
+                       "). To see how it ends: " + errand_.tells);
   }
 }
 

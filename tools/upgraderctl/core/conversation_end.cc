@@ -82,13 +82,12 @@ void Conversation::finish_without_word(bool seen_last) {
     finish(state_.leaving->status, state_.leaving->text + "; " + gone);
   } else if (state_.stage != Stage::asking) {
     finish(exit_ended, gone + "; what it made of the " + errand_.deed +
-                           " is not known. This tells what runs now: " + errand_.shows);
+                           " is not known. To see what runs now: " + errand_.shows);
   } else if (!state_.sent) {
     finish(exit_absent, gone + " before it was asked: nothing was sent");
   } else {
-    finish(exit_unknown,
-           gone + "; whether it took the " + errand_.deed +
-               " is not known, and nothing is sent again. This tells: " + errand_.tells);
+    finish(exit_unknown, gone + "; whether it took the " + errand_.deed +
+                             " is not known, and nothing is sent again. To see: " + errand_.tells);
   }
 }
 
@@ -96,11 +95,11 @@ void Conversation::finish_without_word(bool seen_last) {
 // upgrade, and begins the upgrade if it has not begun yet.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
-  return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";
+  return "; or repeat the command with --id=" + shown(errand_.id) + ", to wait for the end";
 }
 
 void Conversation::time_is_up() {
-  const std::string tells = ". This tells: " + errand_.tells;
+  const std::string tells = ". To see: " + errand_.tells;
   if (state_.leaving) {
     finish(state_.leaving->status,
            state_.leaving->text + "; whether that was heard is not known" + tells);

@@ -87,12 +87,17 @@ std::variant<Place, NoPlace> choose_place(const Options& options, const std::vec
   std::string names;
   for (const Base& base : bases) {
     for (const std::string& name : base.names) {
+      names += " " + shown(name);
       if (options.name && name != *options.name) continue;
       found.push_back({base.path + "/" + name, "upgraderctl " + quoted(name)});
-      names += " " + shown(name);
     }
   }
   if (found.size() == 1) return found.front();
+  const bool may_be_absent = options.command == Command::wait || options.command == Command::on;
+  if (options.name && found.empty() && !names.empty() && !may_be_absent) {
+    return NoPlace{"there is no upgrader " + shown(*options.name) + " below " + in_words(bases) +
+                   "; there is:" + names};
+  }
   if (options.name && found.empty()) {
     return Place{bases.front().path + "/" + *options.name, "upgraderctl " + quoted(*options.name)};
   }

@@ -29,7 +29,7 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
   }
   if (std::holds_alternative<TimePassed>(happening) && limit_ && now >= *limit_) {
     return finish(exit_unknown, "time is up, and phase " + phase_ +
-                                    " has not been seen. This tells what is: " + tells_);
+                                    " has not been seen. To see the phase: " + tells_);
   }
   return {};
 }

@@ -125,12 +125,12 @@ std::string phase_sentence(const Status& status) {
   if (phase == "replacing") return "nobody is active; " + candidate + " is starting";
   if (phase == "trial") return active + " is on trial";
   if (phase == "abandoning") {
-    return "the candidate has been killed, and its end is waited for; " + active + " serves on";
+    return "the candidate has been killed and has not exited yet; " + active + " serves on";
   }
   if (phase == "rolling_back") return active + " has failed and is told to stop";
   if (phase == "falling_back") {
     return "nobody is active; " + name_or(status.standby, "the previous program") +
-           " is starting again";
+           " is starting as the fallback";
   }
   if (phase == "shutting_down") return "the end was asked for; agents are told to stop";
   if (phase == "ended") return "the upgrader has ended";
