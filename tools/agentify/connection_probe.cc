@@ -18,7 +18,7 @@ constexpr long good_status_min = 200;
 constexpr long good_status_max = 399;
 
 ProbeOutcome not_connected(int error) {
-  if (error == ECONNREFUSED) return {.words = "refused"};
+  if (error == ECONNREFUSED) return {.words = "connection refused"};
   return {.words = "no connection: " + in_words(upgrader::SystemError{error})};
 }
 

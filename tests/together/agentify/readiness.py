@@ -132,7 +132,7 @@ def test_every_address_of_a_name_is_asked(stage):
         daemon = python(stage, SERVER, "tcp", str(port), answer)
         one = stage.agentify("--ready=" + kind % port, daemon=daemon, prefix=hosts).activate()
         found = one.expect("status", text=begins("not ready: ::1: "))["text"]
-        assert "; 127.0.0.1: refused (--ready=" in found, found
+        assert "; 127.0.0.1: connection refused (--ready=" in found, found
         make(stage, "go")
         one.expect("healthy")
         one.stop()
@@ -145,7 +145,8 @@ def test_the_last_answer_is_told_while_it_waits(stage):
     daemon = [stage.script("daemon", WAITS)]
     port = free_port()
     for ready, words in (("exec:pg_isredy -q", f"exit status 127: {daemon[0]}: 1: pg_isredy"),
-                         (f"tcp:{port}", "refused"), ("exec:exit 3", "it exited with status 3"),
+                         (f"tcp:{port}", "connection refused"),
+                         ("exec:exit 3", "it exited with status 3"),
                          ("file:/no/such", "/no/such: ")):
         one = stage.agentify("--ready=" + ready, daemon=daemon).activate()
         found = one.expect("status", text=begins("not ready: " + words))["text"]

@@ -310,7 +310,8 @@ std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemo
   if (findings.forks) {
     lines.emplace_back("It goes into the background: its first process ends, and another goes on.");
     if (known != nullptr && !known->foreground.empty()) {
-      lines.push_back("It stays in the foreground with: " + std::string(known->foreground));
+      lines.push_back("To keep it in the foreground, call the doctor again and add: " +
+                      std::string(known->foreground));
     }
   } else {
     lines.emplace_back("It stays in the foreground.");

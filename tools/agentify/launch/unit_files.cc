@@ -34,22 +34,22 @@ std::string systemd_unit(const Unit& unit) {
   const std::string file = unit.service() + ".service";
   std::string text = comment("systemd: " + unit.name() +
                              " under the upgrader, printed by agentify "
-                             "unit. As /etc/systemd/system/" +
+                             "unit. Install this file as /etc/systemd/system/" +
                              file +
-                             ", then `systemctl "
+                             ", then run `systemctl "
                              "daemon-reload` and `systemctl enable --now " +
                              unit.service() + "`.");
   text += common_comments(unit, {"systemctl disable --now " + unit.replaced()},
                           "systemctl reload " + unit.service());
   text += "\n[Unit]\nDescription=" + description(unit) +
           "\nDocumentation=man:upgrader(8) man:agentify(1)\nAfter=network.target\n"
-          "# Of the two services, the one that is started ends the other.\n"
+          "# A start of one of these two services stops the other one.\n"
           "Conflicts=" +
           unit.replaced() +
           ".service\n"
-          "# However often it exits, it is started again.\n"
+          "# However often the upgrader exits, init starts it again.\n"
           "StartLimitIntervalSec=0\n\n[Service]\n"
-          "# Started when the daemon is ready.\n"
+          "# The service counts as started when the daemon is ready.\n"
           "Type=notify\nExecStart=" +
           over_lines(run_words(unit), systemd_word) + "\n";
   if (!unit.prepare.empty()) {
@@ -57,17 +57,17 @@ std::string systemd_unit(const Unit& unit) {
   }
   text +=
       "ExecReload=/bin/sh -c 'kill -USR2 $MAINPID'\nRestart=always\nRestartSec=1\n"
-      "# Only the upgrader is told to stop, and whatever is left then is killed.\n"
+      "# Only the upgrader gets SIGTERM; when it has exited, all remaining processes are killed.\n"
       "KillMode=mixed\n"
-      "# Longer than the upgrader's own limits: it decides when a daemon has had enough time.\n"
+      "# The upgrader decides when to kill a daemon, so these limits are longer than its own.\n"
       "TimeoutStopSec=" +
       limit_or(times.stop, "infinity") + "\nTimeoutStartSec=" + limit_or(times.start, "infinity") +
-      "\n# A candidate that runs out of memory costs the upgrade, and not the service.\n"
+      "\n# If a candidate runs out of memory, the upgrade fails, but the service continues.\n"
       "OOMPolicy=continue\n";
   if (wants_watchdog(unit)) text += "WatchdogSec=30\n";
   if (!unit.user.empty()) text += "User=" + unit.user + "\n";
   text +=
-      "# The control directory, by which upgraderctl finds the upgrader, and its lock.\n"
+      "# The control directory, in which upgraderctl finds the upgrader, and the lock.\n"
       "RuntimeDirectory=upgrader/" +
       unit.name() +
       "\nRuntimeDirectoryMode=0700\nRuntimeDirectoryPreserve=yes\n\n"
@@ -90,17 +90,18 @@ std::string openrc_script(const Unit& unit) {
       unit,
       {"rc-update del " + unit.replaced(), "rc-service --ifstarted " + unit.replaced() + " stop"},
       "rc-service " + unit.service() + " upgrade");
-  text += "\ndescription=" + in_double_quotes(description(unit)) +
-          "\nsupervisor=supervise-daemon\ncommand=" + shell_word(unit.agentify) +
-          "\n# A shell reads these words once more.\ncommand_args=" +
-          in_double_quotes(shell_line(words)) + "\n";
+  text +=
+      "\ndescription=" + in_double_quotes(description(unit)) +
+      "\nsupervisor=supervise-daemon\ncommand=" + shell_word(unit.agentify) +
+      "\n# A shell parses these words again.\ncommand_args=" + in_double_quotes(shell_line(words)) +
+      "\n";
   if (!unit.user.empty()) text += "command_user=" + unit.user + "\n";
   text +=
-      "# However often it exits, it is started again.\nrespawn_delay=1\nrespawn_max=0\n"
-      "# Longer than the upgrader's own limits: it decides when a daemon has had enough time.\n"
+      "# However often the upgrader exits, init starts it again.\nrespawn_delay=1\nrespawn_max=0\n"
+      "# The upgrader decides when to kill a daemon, so these limits are longer than its own.\n"
       "retry=SIGTERM/" +
       limit_or(times_of(unit).stop, "86400") +
-      "\n\n# The control directory, by which upgraderctl finds the upgrader, and its lock.\n"
+      "\n\n# The control directory, in which upgraderctl finds the upgrader, and the lock.\n"
       "start_pre() {\n  checkpath -d -m 0755 /run/upgrader\n  checkpath -d -m 0700" +
       owner + " " + directory + "\n";
   if (!unit.prepare.empty()) text += "  " + unit.prepare + "\n";
@@ -138,9 +139,9 @@ std::string procd_script(const Unit& unit) {
   if (!unit.user.empty()) text += "  procd_set_param user " + unit.user + "\n";
   text +=
       "  procd_set_param stderr 1\n"
-      "  # However often it exits, it is started again, a second later.\n"
+      "  # However often the upgrader exits, init starts it again, a second later.\n"
       "  procd_set_param respawn 60 1 0\n"
-      "  # Longer than the upgrader's own limits.\n  procd_set_param term_timeout " +
+      "  # This limit is longer than the upgrader's own limits.\n  procd_set_param term_timeout " +
       limit_or(times_of(unit).stop, "86400") +
       "\n  procd_close_instance\n}\n\n"
       "upgrade() {\n  procd_send_signal " +
@@ -176,13 +177,15 @@ std::string dinit_service(const Unit& unit) {
   text += "\ntype = process\ncommand = " + command + "\ndepends-on = " + unit.service() +
           "-directory\n";
   if (!unit.user.empty()) text += "run-as = " + unit.user + "\n";
-  text += "logfile = /var/log/" + unit.service() +
-          ".log\n"
-          "# Started when the daemon is ready.\nready-notification = pipefd:3\n"
-          "# However often it exits, it is started again.\nrestart = true\nrestart-delay = 1\n"
-          "restart-limit-count = 0\n# Longer than the upgrader's own limits.\n"
-          "stop-timeout = " +
-          limit_or(times.stop, "0") + "\nstart-timeout = " + limit_or(times.start, "0") + "\n";
+  text +=
+      "logfile = /var/log/" + unit.service() +
+      ".log\n"
+      "# The service counts as started when the daemon is ready.\nready-notification = pipefd:3\n"
+      "# However often the upgrader exits, init starts it again.\nrestart = true\n"
+      "restart-delay = 1\nrestart-limit-count = 0\n# This limit is longer than the upgrader's own "
+      "limits.\n"
+      "stop-timeout = " +
+      limit_or(times.stop, "0") + "\nstart-timeout = " + limit_or(times.start, "0") + "\n";
   return text;
 }
 

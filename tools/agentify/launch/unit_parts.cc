@@ -183,26 +183,24 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
                             const std::string& by_hand) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = "`upgraderctl " + unit.name() + " upgrade`";
-  std::string text = "#\n# The distribution's own service must not run. As root:\n";
+  std::string text = "#\n# The distribution's own service must not run. Stop it, as root:\n";
   text += as_commands(off) + "#\n";
   if (unit.launch.releases) {
-    text += comment("An upgrade: `" + adding_command(unit) +
-                    "`; this service follows. A version that fails its trial gives way to the one "
-                    "before it, also after a restart.");
+    text += comment("To upgrade, run `" + adding_command(unit) +
+                    "`; this service follows. If the new version fails its trial, the previous one "
+                    "is started again, also after a restart.");
     return text;
   }
-  text += comment("An upgrade by hand: replace " + daemon +
-                  " by a rename, as package managers do, "
-                  "and " +
-                  upgrade + (by_hand.empty() ? "" : " or `" + by_hand + "`") +
-                  ". If the new program fails its check or its trial, the old one serves on.");
+  text += comment("To upgrade by hand, replace " + daemon +
+                  " by a rename, as package managers do, and run " + upgrade +
+                  (by_hand.empty() ? "" : " or `" + by_hand + "`") +
+                  ". If the new program fails its check, the old one continues to serve; if it "
+                  "fails its trial, the old one is started again.");
   text += comment(
-      "Without --releases the way back ends with the upgrader: after a restart or a "
-      "boot, " +
-      daemon +
-      " is run, whatever it is then. `agent-releases adopt` makes "
-      "a directory for --releases.");
-  text += "#\n# To upgrade whenever the package manager has replaced the program. As root:\n";
+      "Without --releases the way back ends with the upgrader: a restart or a boot "
+      "starts whichever program " +
+      daemon + " is then. `agent-releases adopt` makes a directory for --releases.");
+  text += "#\n# To upgrade whenever the package manager has replaced the program, type as root:\n";
   return text + as_commands(watching_commands(unit));
 }
 

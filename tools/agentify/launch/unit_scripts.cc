@@ -16,7 +16,7 @@ std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
     text +=
-        "# The control directory, by which upgraderctl finds the upgrader, and its lock.\n"
+        "# The control directory, in which upgraderctl finds the upgrader, and the lock.\n"
         "mkdir -p " +
         directory_of(unit) + "\nchmod 0700 " + directory_of(unit) + "\nchown " + unit.user + " " +
         directory_of(unit) + "\n";
