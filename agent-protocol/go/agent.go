@@ -197,12 +197,12 @@ func (a *Agent) AddCheck(name string, run func() error) {
 
 // Ready runs the checks in order. If all pass, Ready sends `ready`. If one fails, Ready sends
 // `unfit` with that check's name and reason, runs no further check and returns an error. The
-// program must then exit without any other effect.
+// program must then exit without any other effect. If a check panics, Ready has sent nothing, and
+// may be called again: it then runs all checks again.
 func (a *Agent) Ready() error {
 	a.mutex.Lock()
 	asked := a.session
 	checks := a.checks
-	a.checks = nil
 	a.mutex.Unlock()
 	if _, err := asked.say("ready", ""); err != nil {
 		return err

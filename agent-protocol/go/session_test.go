@@ -7,9 +7,14 @@ import (
 	"time"
 )
 
-func heldSession(role string, features ...string) *sessionState {
+func startingSession() *sessionState {
 	s := &sessionState{}
 	mustSay(s, "hello", "")
+	return s
+}
+
+func heldSession(role string, features ...string) *sessionState {
+	s := startingSession()
 	s.hear(Welcome{Generation: 1, Role: role, Features: features})
 	mustSay(s, "ready", "")
 	return s

@@ -137,7 +137,9 @@ export class Agent implements AsyncIterable<AgentEvent> {
   addCheck(name: string, check: Check): void;
   /**
    * Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit`, runs no
-   * further check and rejects. The program must then exit without any other effect.
+   * further check and rejects. The program must then exit without any other effect. If a check
+   * throws an error, ready() rejects with it and has sent nothing: the program may call ready()
+   * again, which runs all checks again.
    */
   ready(): Promise<void>;
   /**

@@ -164,12 +164,13 @@ export class Agent {
 
   // Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
   // check's name and reason, runs no further check and throws an error. The program must then exit
-  // without any other effect.
+  // without any other effect. If a check throws an error, ready() throws it, too, and has sent
+  // nothing: the program may call ready() again, which runs all checks again.
   async ready() {
     this.#ask('ready');
-    for (const { name, check } of this.#checks.splice(0)) {
+    for (const { name, check } of this.#checks) {
       const wrong = await check();
-      if (wrong) {
+      if (wrong !== null && wrong !== undefined) {
         await this.unfit(`${name}: ${wrong}`);
         throw new Error(`cannot say ready: ${name}: ${wrong}`);
       }

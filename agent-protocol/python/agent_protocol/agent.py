@@ -97,10 +97,10 @@ class Agent(Conversation):
     def ready(self) -> None:
         """Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with
         that check's name and reason, runs no further check and raises Refused. The program must
-        then exit without any other effect."""
+        then exit without any other effect. If a check raises an error, ready() raises it, too, and
+        has sent nothing: the program may call ready() again, which runs all checks again."""
         self._ask("ready")
-        checks, self._checks = self._checks, []
-        for name, check in checks:
+        for name, check in self._checks:
             self._leave_if_over()
             wrong = check()
             if wrong is not None:

@@ -1,0 +1,85 @@
+// Tests the class Agent with real pipes. Each agent is a process, and the test takes the part of
+// the upgrader.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import test from 'node:test';
+
+const library = new URL('../index.js', import.meta.url);
+const welcome = { type: 'welcome', protocol: 1, features: [], generation: 1, role: 'first' };
+const activate = { type: 'activate', clean: false };
+
+// Returns the descriptor of a new FIFO, which is open for reading and writing.
+function newFifo(directory, name) {
+  const fifo = path.join(directory, name);
+  execFileSync('mkfifo', [fifo]);
+  return fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+}
+
+// Runs the program under a fake upgrader, which has written these messages to the agent's input.
+// Returns the types of the agent's messages, and the text that the agent has printed. The pipes are
+// FIFOs, since spawn() makes sockets.
+async function played(program, ...messages) {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
+  const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));
+  for (const message of messages) fs.writeSync(input, `${JSON.stringify(message)}\n`);
+  const code = `import { Agent } from '${library}';${program}`;
+  const agent = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: [input, output, printed],
+    env: { ...process.env, AGENT_PROTOCOL: '1' },
+    timeout: 60_000,
+  });
+  const [status] = await once(agent, 'exit');
+  const read = (number) => {
+    fs.writeSync(number, '\n'); // so that there is always something to read
+    const text = Buffer.alloc(65_536);
+    return text.toString('utf8', 0, fs.readSync(number, text) - 1);
+  };
+  const lines = read(output).split('\n').filter((line) => line !== '');
+  const played = { said: lines.map((line) => JSON.parse(line).type), printed: read(printed), status };
+  for (const number of [input, output, printed]) fs.closeSync(number);
+  fs.rmSync(directory, { recursive: true });
+  return played;
+}
+
+test('a second ready() runs the checks again if a check has thrown', async () => {
+  const { said, printed } = await played(
+    `const agent = Agent.open('1.0');
+    agent.addCheck('database', () => { throw new Error('no database'); });
+    for (const attempt of [1, 2]) await agent.ready().catch(({ message }) => console.error(message));
+    process.exit(0);`,
+    welcome,
+  );
+  assert.deepEqual(said, ['hello']);
+  assert.equal(printed, 'no database\nno database\n');
+});
+
+test('a ready() that is called while the first one runs the checks runs them, too', async () => {
+  const { said } = await played(
+    `const agent = Agent.open('1.0');
+    agent.addCheck('database', async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return 'no database';
+    });
+    await Promise.allSettled([agent.ready(), agent.ready()]);
+    process.exit(0);`,
+    welcome,
+  );
+  assert.deepEqual(said, ['hello', 'unfit']);
+});
+
+test('a check that returns anything but null and undefined has failed', async () => {
+  for (const wrong of ["''", 'false']) {
+    const { said } = await played(
+      `const agent = Agent.open('1.0');
+      agent.addCheck('configuration', () => ${wrong});
+      await agent.ready().catch(() => process.exit(0));`,
+      welcome,
+    );
+    assert.deepEqual(said, ['hello', 'unfit']);
+  }
+});
