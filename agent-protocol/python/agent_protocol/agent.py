@@ -13,17 +13,21 @@ from .conversation import Conversation
 from .messages import encode
 from .session import Refused
 
+POLL_SECONDS_MAX = 86_400.0  # one call of poll() cannot wait for a month or longer
+
 _opened = False  # True after Agent(); a process can open only one conversation
 
 
 class Agent(Conversation):
     """The agent's end of the conversation with the upgrader. A process has one, and must open it in
     the main thread, before anything else. An agent is a context manager that closes the
-    conversation at the end, and an iterator over the agent's events. A call that sends a message
-    raises Refused if the protocol does not allow the message in the current state, or if too much
-    is still unsent. The call raises ValueError if a text or a number is invalid. Then nothing has
-    been sent. ready() is the exception: if a check fails, ready() sends `unfit` and raises
-    Refused."""
+    conversation at the end, and an iterator over the agent's events. Any thread may call the
+    methods, except close(), which the main thread must call.
+
+    A call that sends a message raises Refused if the protocol does not allow the message in the
+    current state, if too much is still unsent, or if the conversation has been closed. The call
+    raises ValueError if a text or a number is invalid. Then nothing has been sent. ready() is the
+    exception: if a check fails, ready() sends `unfit` and raises Refused."""
 
     def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
         """Starts the conversation. `version` is the version of the program, at most 128 bytes.
@@ -77,7 +81,7 @@ class Agent(Conversation):
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return None
-            self._poll.poll(left)
+            self._poll.poll(None if left is None else min(left, POLL_SECONDS_MAX))
 
     def __iter__(self) -> Iterator[events.Event]:
         """Yields events without end, so the program must leave its loop itself, after the event
@@ -183,10 +187,11 @@ class Agent(Conversation):
         the upgrader did not request (a signal, the end of input), nothing is sent."""
         if state is not None:
             messages.check_state(state)
-        if not self._session.stop_ordered:
-            self._hear_what_is_there()
-        self._unsent_stopped = encode("stopped", state=state)
-        self._say("stopped", at_last=True, state=state)
+        with self._lock:
+            if not self._session.stop_ordered:
+                self._hear_what_is_there()
+            self._unsent_stopped = encode("stopped", state=state)
+            self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
         """Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then

@@ -8,6 +8,7 @@ import fcntl
 import os
 import select
 import signal
+import threading
 from collections import deque
 from types import FrameType
 from typing import Any, Callable, Optional
@@ -47,7 +48,8 @@ def _keep_lock_private() -> None:
 
 
 class Conversation:
-    """Owns the pipes. Must be made in the main thread, since it catches SIGTERM."""
+    """Owns the pipes. Must be made and closed in the main thread, since it catches SIGTERM. Any
+    thread may call the other methods, which hold a lock while they use the pipes."""
 
     def __init__(self, version: Optional[str] = None) -> None:
         self.alone = "AGENT_PROTOCOL" not in os.environ
@@ -62,6 +64,7 @@ class Conversation:
         self._told_over = False
         self._terminated = False
         self._owner = os.getpid()
+        self._lock = threading.RLock()
         self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._old_handler = signal.signal(signal.SIGTERM, self._on_sigterm)
         signal.siginterrupt(signal.SIGTERM, False)
@@ -79,60 +82,68 @@ class Conversation:
     def close(self) -> None:
         """Closes the conversation's descriptors except the lock's. SIGTERM gets its former handler
         back. Sends nothing to the upgrader."""
-        if self._poll.closed:
-            return
-        self._upgrading.close()
-        signal.signal(signal.SIGTERM, self._old_handler)
-        self._poll.close()
-        os.close(self._woken)
-        os.close(self._wake)
-        if self._channel:
-            self._channel.close()
+        with self._lock:
+            if self._poll.closed:
+                return
+            self._upgrading.close()
+            signal.signal(signal.SIGTERM, self._old_handler)
+            self._poll.close()
+            os.close(self._woken)
+            os.close(self._wake)
+            if self._channel:
+                self._channel.close()
+            self._channel = None
 
     def next(self) -> Optional[events.Event]:
         """Returns the next event, or None if there is none now. Never waits. Should be called until
         it returns None.
 
         At the end of input, this function ends a held agent at once, with status 1. An active agent
-        gets Stop.
+        gets Stop. Raises ValueError if the conversation has been closed.
         """
-        self._drain_wake()
-        self._upgrading.perform_calls()
-        self._leave_if_over()
-        if self._channel:
-            self._channel.exchange()
-        while not self._events and self._channel:
-            message = self._channel.take()
-            if message is None:
-                break
-            self._perform(self._session.hear(message))
-        if not self._events and self._terminated:
-            self._terminated = False
-            self._perform(self._session.terminated())
-        over = self._channel and self._channel.over and not self._channel.input_waits
-        if not self._events and over:
-            self._told_over = True
-            self._perform(self._session.input_ended())
-        event = self._events.popleft() if self._events else None
-        self._watch()
-        return event
+        with self._lock:
+            if self._poll.closed:
+                raise ValueError("the conversation has been closed")
+            self._drain_wake()
+            self._upgrading.perform_calls()
+            self._leave_if_over()
+            if self._channel:
+                self._channel.exchange()
+            while not self._events and self._channel:
+                message = self._channel.take()
+                if message is None:
+                    break
+                self._perform(self._session.hear(message))
+            if not self._events and self._terminated:
+                self._terminated = False
+                self._perform(self._session.terminated())
+            over = self._channel and self._channel.over and not self._channel.input_waits
+            if not self._events and over:
+                self._told_over = True
+                self._perform(self._session.input_ended())
+            event = self._events.popleft() if self._events else None
+            self._watch()
+            return event
 
     # ---- internal functions
 
     def _ask(self, word: str, id: str = "") -> None:
         """Raises Refused if the program may not send the message `word` now. Changes nothing."""
+        if self._poll.closed:
+            raise Refused(f"cannot say {word}: the conversation has been closed")
         copy.copy(self._session).say(word, id)
 
     def _say(self, word: str, at_last: bool = False, **members: Any) -> None:
-        id = members.get("id", "")
-        self._ask(word, id)
-        line = encode(word, **members)
-        if not at_last and self._channel and not self._channel.has_room_for(line):
-            raise Refused(f"cannot say {word}: the upgrader does not read what has been sent")
-        self._perform(self._session.say(word, id), line)
-        if at_last and self._channel:
-            self._channel.flush()
-        self._watch()
+        with self._lock:
+            id = members.get("id", "")
+            self._ask(word, id)
+            line = encode(word, **members)
+            if not at_last and self._channel and not self._channel.has_room_for(line):
+                raise Refused(f"cannot say {word}: the upgrader does not read what has been sent")
+            self._perform(self._session.say(word, id), line)
+            if at_last and self._channel:
+                self._channel.flush()
+            self._watch()
 
     def _sending(self) -> Callable[[], bool]:
         """Returns a function. That function returns whether all messages that the program had sent
@@ -161,14 +172,15 @@ class Conversation:
             self._perform(self._session.hear(message))
 
     def _leave_if_over(self) -> None:
-        if not self._session.held:
-            return
-        if self._channel:
-            self._channel.exchange()
-        if self._terminated:
-            self._perform(self._session.terminated())
-        if self._channel and self._channel.over:
-            self._perform(self._session.input_ended())
+        with self._lock:
+            if not self._session.held:
+                return
+            if self._channel:
+                self._channel.exchange()
+            if self._terminated:
+                self._perform(self._session.terminated())
+            if self._channel and self._channel.over:
+                self._perform(self._session.input_ended())
 
     def _watch(self) -> None:
         """Makes the descriptor of fileno() poll readable while next() has something to do."""

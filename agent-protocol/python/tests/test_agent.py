@@ -10,6 +10,7 @@ from typing import Any
 
 PATIENCE = 60.0
 WELCOME = {"type": "welcome", "protocol": 1, "features": [], "generation": 1, "role": "first"}
+ACTIVATE = {"type": "activate", "clean": False}
 
 
 def played(program: str, *messages: dict[str, Any]) -> tuple[list[str], str]:
@@ -53,6 +54,88 @@ for attempt in range(2):
 
         self.assertEqual(said, ["hello"])
         self.assertEqual(printed, "no database\nno database\n")
+
+
+class TestThreads(unittest.TestCase):
+    def test_messages_of_several_threads_do_not_mix(self) -> None:
+        program = """
+import sys, threading
+from agent_protocol import Activate, Agent
+sys.setswitchinterval(1e-6)
+agent = Agent("1.0")
+agent.ready()
+while not isinstance(agent.wait(), Activate):
+    pass
+def work():
+    for _ in range(300):
+        agent.heartbeat()
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+while any(thread.is_alive() for thread in threads):
+    agent.wait(0.001)
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(said, ["hello", "ready"] + ["heartbeat"] * 1200)
+        self.assertEqual(printed, "")
+
+
+class TestWait(unittest.TestCase):
+    def test_a_wait_may_be_longer_than_the_longest_time_of_the_kernel(self) -> None:
+        program = """
+import os, signal
+from agent_protocol import Agent
+agent = Agent("1.0")
+agent.ready()
+signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+for seconds in (float("inf"), 1e7, 1e7):
+    print(type(agent.wait(seconds)).__name__)
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(printed, "Welcome\nActivate\nStop\n")
+        self.assertEqual(said, ["hello", "ready"])
+
+
+class TestClose(unittest.TestCase):
+    def test_a_closed_agent_touches_no_descriptor_that_has_its_number(self) -> None:
+        program = """
+import os
+from agent_protocol import Activate, Agent, Refused
+with Agent("1.0") as agent:
+    agent.ready()
+    while not isinstance(agent.wait(), Activate):
+        pass
+files = [os.memfd_create("file") for _ in range(8)]
+for file in files:
+    os.write(file, b"untouched")
+    os.lseek(file, 0, os.SEEK_SET)
+for call in agent.heartbeat, agent.stopped, agent.next, agent.wait:
+    try:
+        call()
+    except (Refused, ValueError) as error:
+        print(error)
+agent.close()
+print({os.pread(file, 100, 0) for file in files}, {os.lseek(file, 0, 1) for file in files})
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(said, ["hello", "ready"])
+        self.assertEqual(
+            printed.splitlines(),
+            [
+                "cannot say heartbeat: the conversation has been closed",
+                "cannot say stopped: the conversation has been closed",
+                "the conversation has been closed",
+                "the conversation has been closed",
+                "{b'untouched'} {0}",
+            ],
+        )
 
 
 if __name__ == "__main__":
