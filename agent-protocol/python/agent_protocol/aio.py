@@ -8,13 +8,15 @@ from .agent import Agent
 
 
 class AsyncAgent:
-    """An Agent whose wait() does not block the asyncio loop. Must be opened in the main thread. All
-    other methods (ready, stopped, healthy, ...) are those of Agent. stopped() and unfit() block
-    until the whole message has been written to the pipe. They return immediately unless the pipe is
-    full because the upgrader does not read."""
+    """An Agent whose wait() does not block the asyncio loop. Several tasks of one loop may wait for
+    events; each event goes to one of them. Must be opened in the main thread. All other methods
+    (ready, stopped, healthy, ...) are those of Agent. stopped() and unfit() block until the whole
+    message has been written to the pipe. They return immediately unless the pipe is full because
+    the upgrader does not read."""
 
     def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
         self._agent = Agent(version, features=features)
+        self._waiting: set[asyncio.Event] = set()  # one for each task that waits in wait()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._agent, name)
@@ -35,13 +37,20 @@ class AsyncAgent:
     async def _readable(self, loop: asyncio.AbstractEventLoop, seconds: Optional[float]) -> None:
         told = asyncio.Event()
         number = self._agent.fileno()
-        loop.add_reader(number, told.set)
+        self._waiting.add(told)
+        loop.add_reader(number, self._tell_all)  # the loop keeps only one reader for the descriptor
         try:
             await asyncio.wait_for(told.wait(), seconds)
         except asyncio.TimeoutError:
             pass
         finally:
-            loop.remove_reader(number)
+            self._waiting.remove(told)
+            if not self._waiting:
+                loop.remove_reader(number)
+
+    def _tell_all(self) -> None:
+        for told in self._waiting:
+            told.set()
 
     def __aiter__(self) -> AsyncIterator[events.Event]:
         return self._all()

@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from typing import Any
 
+LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATIENCE = 60.0
 WELCOME = {"type": "welcome", "protocol": 1, "features": [], "generation": 1, "role": "first"}
 ACTIVATE = {"type": "activate", "clean": False}
@@ -17,21 +19,22 @@ def played(program: str, *messages: dict[str, Any]) -> tuple[list[str], str]:
     """Runs the program under a fake upgrader, which has written these messages to the agent's
     input. Returns the types of the agent's messages, and the text that the agent has printed."""
     reader, writer = os.pipe()
-    try:
-        for message in messages:
-            os.write(writer, json.dumps(message).encode() + b"\n")
+    for message in messages:
+        os.write(writer, json.dumps(message).encode() + b"\n")
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as file:
+        file.write(program)
+        file.flush()
         done = subprocess.run(
-            [sys.executable, "-B", "-c", program],
+            [sys.executable, "-B", file.name],
             stdin=reader,
             capture_output=True,
-            env={**os.environ, "AGENT_PROTOCOL": "1"},
+            env={**os.environ, "AGENT_PROTOCOL": "1", "PYTHONPATH": LIBRARY},
             text=True,
             timeout=PATIENCE,
             check=False,
         )
-    finally:
-        os.close(reader)
-        os.close(writer)
+    os.close(reader)
+    os.close(writer)
     return [json.loads(line)["type"] for line in done.stdout.splitlines()], done.stderr
 
 
@@ -136,6 +139,29 @@ print({os.pread(file, 100, 0) for file in files}, {os.lseek(file, 0, 1) for file
                 "{b'untouched'} {0}",
             ],
         )
+
+
+class TestAsyncAgent(unittest.TestCase):
+    def test_two_tasks_may_wait_for_events(self) -> None:
+        program = """
+import asyncio, os, signal
+from agent_protocol import Activate, AsyncAgent
+async def main():
+    async with AsyncAgent("1.0") as agent:
+        agent.ready()
+        while not isinstance(await agent.wait(), Activate):
+            pass
+        both = [asyncio.ensure_future(agent.wait()), asyncio.ensure_future(agent.wait(0.01))]
+        print(await both[1])
+        os.kill(os.getpid(), signal.SIGTERM)
+        print(type(await asyncio.wait_for(both[0], 30)).__name__)
+asyncio.run(main())
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(printed, "None\nStop\n")
+        self.assertEqual(said, ["hello", "ready"])
 
 
 if __name__ == "__main__":
