@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Callable, Iterator, Optional, Sequence
 
 from . import events, messages
-from .conversation import Conversation
+from .conversation import Conversation, refuse_worker
 from .messages import encode
 from .session import Refused
 
@@ -41,8 +41,10 @@ class Agent(Conversation):
         nothing is sent, and descriptors are left alone. Raises OSError with EBUSY if this process
         has opened its conversation before, even if it has closed that conversation since. Raises
         OSError with ENOTCONN if the process had a conversation with an upgrader and has then
-        executed its program again."""
+        executed its program again. Raises RuntimeError in a worker process of multiprocessing that
+        imports the program's main module again."""
         global _opened
+        refuse_worker()
         if _opened:
             raise OSError(errno.EBUSY, "this process has opened its conversation already")
         if version is not None:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import select
 import signal
+import sys
 import threading
 from collections import deque
 from types import FrameType
@@ -45,6 +46,18 @@ def _keep_lock_private() -> None:
             os.set_inheritable(int(number), False)
         except OSError:
             pass  # the lock's descriptor is not open, so there is nothing to do
+
+
+def refuse_worker() -> None:
+    """Raises RuntimeError if multiprocessing has started this process, and imports the main module
+    of its parent again. The worker has no upgrader, so an agent in it would activate itself beside
+    the parent."""
+    process = sys.modules.get("multiprocessing.process")
+    if process and getattr(process.current_process(), "_inheriting", False):
+        raise RuntimeError(
+            "a worker process imports the agent's main module: "
+            'put the call of Agent() behind `if __name__ == "__main__":`'
+        )
 
 
 class Conversation:

@@ -164,5 +164,25 @@ asyncio.run(main())
         self.assertEqual(said, ["hello", "ready"])
 
 
+class TestMultiprocessing(unittest.TestCase):
+    def test_a_worker_that_imports_the_program_again_is_no_second_agent(self) -> None:
+        program = """
+import multiprocessing
+from agent_protocol import Agent
+agent = Agent("1.0")
+if __name__ == "__main__":
+    worker = multiprocessing.get_context("spawn").Process(target=print)
+    worker.start()
+    worker.join()
+    print("status", worker.exitcode)
+"""
+
+        said, printed = played(program, WELCOME)
+
+        self.assertEqual(said, ["hello"])
+        self.assertIn('put the call of Agent() behind `if __name__ == "__main__":`', printed)
+        self.assertIn("status 1", printed)
+
+
 if __name__ == "__main__":
     unittest.main()
