@@ -145,6 +145,8 @@ class Agent(Conversation):
         if not executable.startswith("/"):
             raise ValueError("executable is not an absolute path")
         if args is not None:
+            if isinstance(args, str):
+                raise ValueError("args are a single text, and not a sequence of texts")
             if len(args) > messages.ARGS_MAX:
                 raise ValueError(f"args are {len(args)}: {messages.ARGS_MAX} can be sent")
             for arg in args:

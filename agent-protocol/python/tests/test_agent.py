@@ -184,5 +184,25 @@ if __name__ == "__main__":
         self.assertIn("status 1", printed)
 
 
+class TestUpgrade(unittest.TestCase):
+    def test_arguments_that_are_a_single_text_are_refused(self) -> None:
+        program = """
+from agent_protocol import Activate, Agent
+agent = Agent("1.0")
+agent.ready()
+while not isinstance(agent.wait(), Activate):
+    pass
+try:
+    agent.upgrade("u", "/agent", "--port=80")
+except ValueError as error:
+    print(error)
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(said, ["hello", "ready"])
+        self.assertEqual(printed, "args are a single text, and not a sequence of texts\n")
+
+
 if __name__ == "__main__":
     unittest.main()
