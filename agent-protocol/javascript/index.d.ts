@@ -125,13 +125,23 @@ export class Agent implements AsyncIterable<AgentEvent> {
    * after SIGTERM `stop`. upgrade() throws; every other call succeeds and has no effect.
    */
   readonly alone: boolean;
-  /** Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader. */
+  /**
+   * Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader. Ends all waits for
+   * an event.
+   */
   close(): void;
   /** Returns the next event, or null if there is none now. */
   next(): AgentEvent | null;
-  /** Resolves to the next event, or to null when `timeout` is over or `signal` aborts. */
+  /**
+   * Resolves to the next event, or to null when `timeout` is over, `signal` aborts, or the
+   * conversation is closed. Rejects if the conversation was closed before. A wait keeps the process
+   * alive, also without an upgrader.
+   */
   wait(options?: { timeout?: number; signal?: AbortSignal }): Promise<AgentEvent | null>;
-  /** Yields events without end, so the program must leave its loop itself, after `stop`. */
+  /**
+   * Yields events until the conversation is closed, so the program must leave its loop itself,
+   * after `stop`.
+   */
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent>;
   /** Registers a start-up check, to be run by ready() in the order of registration. */
   addCheck(name: string, check: Check): void;

@@ -15,6 +15,7 @@ const protocolVersion = 1;
 // refused. The upgrader has the same limit for the bytes that it keeps for an agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
+const timerMsMax = 2 ** 31 - 1; // setTimeout() takes a longer time for 1 ms
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
@@ -56,6 +57,7 @@ export class Agent {
   #written = 0;
   #unread = Buffer.alloc(0);
   #skipping = false; // true: the rest of a line that is too long is skipped
+  #closed = false;
   #onTerm = () => this.#perform(this.#session.terminated());
 
   // Starts the conversation, and must be the first thing that a program does. `version` is the
@@ -115,12 +117,15 @@ export class Agent {
     return this.#session.alone;
   }
 
-  // Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader.
+  // Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader. Ends all waits for
+  // an event.
   close() {
+    this.#closed = true;
     process.off('SIGTERM', this.#onTerm);
     this.#pipes?.input.removeAllListeners('close').destroy();
     this.#pipes?.output.destroy();
     this[upgrading].close();
+    for (const done of [...this.#waiting]) done(null);
   }
 
   // ---- events
@@ -130,10 +135,13 @@ export class Agent {
     return this.#events.shift() ?? null;
   }
 
-  // Resolves to the next event, or to null when `timeout` milliseconds are over or `signal` aborts.
-  wait({ timeout, signal } = {}) {
+  // Resolves to the next event, or to null when `timeout` milliseconds are over, `signal` aborts, or
+  // the conversation is closed. Rejects if the conversation was closed before. A wait keeps the
+  // process alive, also without an upgrader.
+  wait({ timeout = Infinity, signal } = {}) {
     const event = this.next();
-    if (event || timeout <= 0 || signal?.aborted) return Promise.resolve(event);
+    if (event || !(timeout > 0) || signal?.aborted) return Promise.resolve(event);
+    if (this.#closed) return Promise.reject(new Error('the conversation has been closed'));
     return new Promise((resolve) => {
       let timer;
       const done = (told) => {
@@ -142,15 +150,25 @@ export class Agent {
         this.#waiting = this.#waiting.filter((other) => other !== done);
         resolve(told?.type === 'abort' && told instanceof Event ? null : told);
       };
-      if (timeout !== undefined) timer = setTimeout(() => done(null), timeout);
+      const end = performance.now() + timeout;
+      const endOrWaitMore = () => {
+        const left = end - performance.now();
+        if (left <= 0) done(null);
+        else timer = setTimeout(endOrWaitMore, Math.min(left, timerMsMax));
+      };
       signal?.addEventListener('abort', done);
       this.#waiting.push(done);
+      endOrWaitMore();
     });
   }
 
-  // Yields events without end, so the program must leave its loop itself, after the event `stop`.
+  // Yields events until the conversation is closed, so the program must leave its loop itself, after
+  // the event `stop`.
   async *[Symbol.asyncIterator]() {
-    for (;;) yield await this.wait();
+    while (!this.#closed) {
+      const event = await this.wait();
+      if (event) yield event;
+    }
   }
 
   // ---- messages from the program

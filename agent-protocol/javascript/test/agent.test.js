@@ -83,3 +83,51 @@ test('a check that returns anything but null and undefined has failed', async ()
     assert.deepEqual(said, ['hello', 'unfit']);
   }
 });
+
+test('a wait may be longer than the longest time of a timer', async () => {
+  const { printed } = await played(
+    `const agent = Agent.open('1.0');
+    process.on('warning', ({ name }) => console.error(name));
+    const late = agent.wait({ timeout: 2 ** 40 });
+    await agent.ready();
+    console.error((await late).type);
+    const never = agent.wait({ timeout: Infinity });
+    const first = await Promise.race([never, agent.wait({ timeout: 20 })]);
+    console.error(first);
+    process.exit(0);`,
+    welcome,
+  );
+  assert.equal(printed, 'welcome\nnull\n');
+});
+
+test('close() ends waits and loops, and a later wait() is an error', async () => {
+  const { printed, status } = await played(
+    `const agent = Agent.open('1.0');
+    const loop = (async () => { for await (const event of agent) console.error(event.type); })();
+    const wait = agent.wait();
+    await agent.ready();
+    setImmediate(() => agent.close());
+    console.error(await wait, await loop);
+    await agent.wait().catch(({ message }) => console.error(message));`,
+  );
+  assert.equal(printed, 'null undefined\nthe conversation has been closed\n');
+  assert.equal(status, 0);
+});
+
+test('without an upgrader a program lives while it waits for events', async () => {
+  const program = `import { Agent } from '${library}';
+    const agent = Agent.open('1.0');
+    await agent.ready();
+    for await (const event of agent) {
+      console.log(event.type);
+      if (event.type === 'stop') process.exit(0);
+    }`;
+  const { AGENT_PROTOCOL: _, ...env } = process.env;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { env });
+  child.stdout.setEncoding('utf8');
+  const ended = once(child, 'exit');
+  assert.deepEqual(await once(child.stdout, 'data'), ['activate\n']);
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child.stdout, 'data'), ['stop\n']);
+  assert.deepEqual(await ended, [0, null]);
+});
