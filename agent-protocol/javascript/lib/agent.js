@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import net from 'node:net';
 import process from 'node:process';
+import { isMainThread } from 'node:worker_threads';
 
 import * as mark from './mark.js';
 import * as messages from './messages.js';
@@ -19,20 +20,39 @@ const timerMsMax = 2 ** 31 - 1; // setTimeout() takes a longer time for 1 ms
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
+// Opens one of the upgrader's pipes again, through the pipe's name in /proc.
+function openAgain(number, flags) {
+  try {
+    return fs.openSync(`/proc/self/fd/${number}`, flags);
+  } catch (cause) {
+    const error = new Error(
+      `cannot open descriptor ${number}, the upgrader's pipe, again (${cause.code}): an agent in ` +
+        'Node.js needs /proc, and can only change its user after Agent.open()',
+      { cause },
+    );
+    error.code = cause.code;
+    throw error;
+  }
+}
+
 // Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
 // inherit the pipes, and text that the program prints does not go to the upgrader. Node.js has no
-// dup2(), so each pipe is opened again through its name in /proc. Then descriptor 0 or 1 is closed,
-// and the next open() gets its number.
+// dup2(), so each pipe is opened again. Then descriptor 0 or 1 is closed, and the next open() gets
+// its number.
 function takePipes() {
-  const input = fs.openSync('/proc/self/fd/0', 'r');
-  const output = fs.openSync('/proc/self/fd/1', 'w');
+  const input = openAgain(0, 'r');
+  const output = openAgain(1, 'w');
   fs.closeSync(0);
   fs.openSync('/dev/null', 'r');
   fs.closeSync(1);
   try {
     fs.openSync('/proc/self/fd/2', 'a');
   } catch {
-    fs.openSync('/dev/null', 'w'); // standard error is a socket, or closed
+    // Standard error is a socket, is closed, or belongs to another user. The text of console.log()
+    // goes to standard error nevertheless.
+    fs.openSync('/dev/null', 'w');
+    const get = () => process.stderr;
+    Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
   }
   return {
     input: new net.Socket({ fd: input, readable: true, writable: false }),
@@ -71,7 +91,7 @@ export class Agent {
   // agent exit at once with status 143, and an active agent get `stop`. Without an upgrader,
   // nothing is sent, and descriptors and environment are left alone. Throws an error with code
   // EBUSY if this process has opened its conversation before. Throws an error with code ENOTCONN if
-  // an agent has executed this program in its own place.
+  // an agent has executed this program in its own place. Throws an error in a worker thread.
   static open(version, { features = [] } = {}) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -81,6 +101,7 @@ export class Agent {
     if (version !== undefined) messages.checkText('version', version, messages.versionBytesMax);
     const named = messages.checkFeatures(features);
     const alone = process.env.AGENT_PROTOCOL === undefined;
+    if (!alone && !isMainThread) throw new Error('only the main thread can open the conversation');
     if (alone && mark.isLeft()) {
       const error = new Error('this process has had its conversation with an upgrader');
       error.code = 'ENOTCONN';

@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import * as consumers from 'node:stream/consumers';
 import test from 'node:test';
 
 const library = new URL('../index.js', import.meta.url);
@@ -24,23 +25,33 @@ function newFifo(directory, name) {
 // Returns the types of the agent's messages, and the text that the agent has printed. The pipes are
 // FIFOs, since spawn() makes sockets.
 async function played(program, ...messages) {
+  return playedWith({}, program, ...messages);
+}
+
+// Does the same with sockets for some of the pipes: 'pipe' makes spawn() make a socket.
+async function playedWith({ stdin, stderr }, program, ...messages) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
   const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));
   for (const message of messages) fs.writeSync(input, `${JSON.stringify(message)}\n`);
   const code = `import { Agent } from '${library}';${program}`;
   const agent = spawn(process.execPath, ['--input-type=module', '-e', code], {
-    stdio: [input, output, printed],
+    stdio: [stdin ?? input, output, stderr ?? printed],
     env: { ...process.env, AGENT_PROTOCOL: '1' },
     timeout: 60_000,
   });
-  const [status] = await once(agent, 'exit');
+  const text = agent.stderr ? await consumers.text(agent.stderr) : '';
+  if (agent.exitCode === null && agent.signalCode === null) await once(agent, 'exit');
   const read = (number) => {
     fs.writeSync(number, '\n'); // so that there is always something to read
-    const text = Buffer.alloc(65_536);
-    return text.toString('utf8', 0, fs.readSync(number, text) - 1);
+    const bytes = Buffer.alloc(65_536);
+    return bytes.toString('utf8', 0, fs.readSync(number, bytes) - 1);
   };
   const lines = read(output).split('\n').filter((line) => line !== '');
-  const played = { said: lines.map((line) => JSON.parse(line).type), printed: read(printed), status };
+  const played = {
+    said: lines.map((line) => JSON.parse(line).type),
+    printed: text + read(printed),
+    status: agent.exitCode,
+  };
   for (const number of [input, output, printed]) fs.closeSync(number);
   fs.rmSync(directory, { recursive: true });
   return played;
@@ -130,4 +141,36 @@ test('without an upgrader a program lives while it waits for events', async () =
   child.kill('SIGTERM');
   assert.deepEqual(await once(child.stdout, 'data'), ['stop\n']);
   assert.deepEqual(await ended, [0, null]);
+});
+
+test('console.log() goes to standard error if that is a socket, as under systemd', async () => {
+  const { said, printed } = await playedWith(
+    { stderr: 'pipe' },
+    `const agent = Agent.open('1.0');
+    console.log('to the log');
+    await agent.ready();
+    process.exit(0);`,
+    welcome,
+  );
+  assert.deepEqual(said, ['hello', 'ready']);
+  assert.equal(printed, 'to the log\n');
+});
+
+test('an agent that cannot open its pipes again is told why', async () => {
+  const { said, printed } = await playedWith(
+    { stdin: 'pipe' },
+    `try { Agent.open('1.0'); } catch ({ code, message }) { console.error(code, message); }`,
+  );
+  assert.deepEqual(said, []);
+  assert.match(printed, /^ENXIO cannot open descriptor 0, the upgrader's pipe, again .* user after Agent.open\(\)/);
+});
+
+test('an agent in a worker thread is refused', async () => {
+  const { said, printed } = await played(
+    `import { Worker } from 'node:worker_threads';
+    const code = "import('${library}').then(({ Agent }) => Agent.open('1.0'))";
+    new Worker(code, { eval: true }).on('error', ({ message }) => console.error(message));`,
+  );
+  assert.deepEqual(said, []);
+  assert.equal(printed, 'only the main thread can open the conversation\n');
 });
