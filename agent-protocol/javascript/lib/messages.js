@@ -78,7 +78,9 @@ export function checkMilliseconds(name, value, least = 0) {
 // Checks the terms of a requested upgrade, and returns the members of `upgrade`. Times are in
 // milliseconds.
 export function checkUpgrade(asked) {
-  const { id, executable, args, mode, gate, commit, onUncleanStop, fallback } = asked;
+  const { id, executable, args, mode, gate, commit, onUncleanStop, fallback, ...rest } = asked;
+  const { startTimeout, confirmTimeout, stopTimeout, trial, ...unknown } = rest;
+  for (const name of Object.keys(unknown)) throw new TypeError(`an upgrade has no member ${name}`);
   checkId(id);
   checkText('executable', executable, executableBytesMax);
   if (!executable.startsWith('/')) throw new RangeError('executable is not an absolute path');
@@ -96,10 +98,10 @@ export function checkUpgrade(asked) {
     gate,
     commit,
     on_unclean_stop: onUncleanStop,
-    start_timeout_ms: checkMilliseconds('startTimeout', asked.startTimeout),
-    confirm_timeout_ms: checkMilliseconds('confirmTimeout', asked.confirmTimeout),
-    stop_timeout_ms: checkMilliseconds('stopTimeout', asked.stopTimeout, 1),
-    trial_ms: checkMilliseconds('trial', asked.trial),
+    start_timeout_ms: checkMilliseconds('startTimeout', startTimeout),
+    confirm_timeout_ms: checkMilliseconds('confirmTimeout', confirmTimeout),
+    stop_timeout_ms: checkMilliseconds('stopTimeout', stopTimeout, 1),
+    trial_ms: checkMilliseconds('trial', trial),
     fallback,
   };
 }

@@ -174,3 +174,21 @@ test('an agent in a worker thread is refused', async () => {
   assert.deepEqual(said, []);
   assert.equal(printed, 'only the main thread can open the conversation\n');
 });
+
+test('an upgrade with a member that does not exist is refused', async () => {
+  const { said, printed } = await played(
+    `const agent = Agent.open('1.0');
+    await agent.ready();
+    while ((await agent.wait()).type !== 'activate');
+    try {
+      agent.upgrade({ id: 'u', executable: '/agent', trial_ms: 60_000 });
+    } catch ({ message }) {
+      console.error(message);
+    }
+    process.exit(0);`,
+    welcome,
+    activate,
+  );
+  assert.deepEqual(said, ['hello', 'ready']);
+  assert.equal(printed, 'an upgrade has no member trial_ms\n');
+});
