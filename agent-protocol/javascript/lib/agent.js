@@ -53,6 +53,7 @@ function takePipes() {
     fs.openSync('/dev/null', 'w');
     const get = () => process.stderr;
     Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
+    console._stdout = process.stderr; // console may have been used, and keeps the stream
   }
   return {
     input: new net.Socket({ fd: input, readable: true, writable: false }),

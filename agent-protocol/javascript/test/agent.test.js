@@ -146,13 +146,14 @@ test('without an upgrader a program lives while it waits for events', async () =
 test('console.log() goes to standard error if that is a socket, as under systemd', async () => {
   const { said, printed } = await playedWith(
     { stderr: 'pipe' },
-    `const agent = Agent.open('1.0');
+    `console.log('{"type":"stray"}');
+    const agent = Agent.open('1.0');
     console.log('to the log');
     await agent.ready();
     process.exit(0);`,
     welcome,
   );
-  assert.deepEqual(said, ['hello', 'ready']);
+  assert.deepEqual(said, ['stray', 'hello', 'ready']);
   assert.equal(printed, 'to the log\n');
 });
 
