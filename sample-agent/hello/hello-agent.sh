@@ -62,7 +62,7 @@ trap 'stopping=yes' TERM
 # A subshell waits for `stop` or the end of input, and then sends SIGTERM to its parent, which is
 # the process of this script. First it checks that this process is still its parent, since the pid
 # of a process that has exited may be reused.
-[ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
+[ "$alone" ] || (exec 9>&-; hear stop || :; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
 # The kernel kills socat when this process ends for any reason. Otherwise socat would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
@@ -76,7 +76,7 @@ watchdog=${watchdog%%[!0-9]*} pause=1
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   [ -z "$watchdog" ] || say '"heartbeat"'
   sleep "$pause" 8<&- 9>&- &
-  wait "$!"
+  wait "$!" || : # fails if SIGTERM has come, which must not end a script with `set -e`
 done
 # Repeats the signal until the listener has gone, since a child process that has not executed socat
 # yet may miss the first signal.
