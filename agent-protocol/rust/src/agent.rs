@@ -54,7 +54,7 @@ pub struct Upgrade {
     pub fallback: Option<String>,
 }
 
-type Check = Box<dyn FnOnce() -> Result<(), String>>;
+type Check = Box<dyn FnOnce() -> Result<(), String> + Send>;
 
 /// The agent's end of the conversation with the upgrader. A process has one, and must open it
 /// before anything else. A call that sends a message returns an error if the protocol does not
@@ -208,7 +208,10 @@ impl Agent {
 
     /// Registers a start-up check, to be run by ready() in the order of registration. A check that
     /// fails returns an error that says what is wrong.
-    pub fn add_check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String> + 'static) {
+    pub fn add_check<F>(&mut self, name: &str, check: F)
+    where
+        F: FnOnce() -> Result<(), String> + Send + 'static,
+    {
         self.checks.push((name.to_string(), Box::new(check)));
     }
 
@@ -472,6 +475,12 @@ fn upgrade_line(upgrade: &Upgrade) -> Result<Writer, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_may_be_moved_to_another_thread() {
+        fn moves<T: Send>() {}
+        moves::<Agent>();
+    }
 
     #[test]
     fn an_upgrade_may_ask_for_a_fallback_that_stands_by() {
