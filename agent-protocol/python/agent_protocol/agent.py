@@ -25,9 +25,10 @@ class Agent(Conversation):
     methods, except close(), which the main thread must call.
 
     A call that sends a message raises Refused if the protocol does not allow the message in the
-    current state, if too much is still unsent, or if the conversation has been closed. The call
-    raises ValueError if a text or a number is invalid. Then nothing has been sent. ready() is the
-    exception: if a check fails, ready() sends `unfit` and raises Refused."""
+    current state, if too much is still unsent, if the conversation has been closed, or in a process
+    that was forked from the agent's. The call raises ValueError if a text or a number is invalid.
+    Then nothing has been sent. ready() is the exception: if a check fails, ready() sends `unfit`
+    and raises Refused."""
 
     def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
         """Starts the conversation. `version` is the version of the program, at most 128 bytes.
@@ -192,7 +193,7 @@ class Agent(Conversation):
         if state is not None:
             messages.check_state(state)
         with self._lock:
-            if not self._session.stop_ordered:
+            if not self._session.stop_ordered and not self._why_unusable():
                 self._hear_what_is_there()
             self._unsent_stopped = encode("stopped", state=state)
             self._say("stopped", at_last=True, state=state)

@@ -77,7 +77,8 @@ class Conversation:
         self._told_over = False
         self._terminated = False
         self._owner = os.getpid()
-        self._lock = threading.RLock()
+        self._renew_lock()
+        os.register_at_fork(after_in_child=self._renew_lock)
         self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._old_handler = signal.signal(signal.SIGTERM, self._on_sigterm)
         signal.siginterrupt(signal.SIGTERM, False)
@@ -112,11 +113,11 @@ class Conversation:
         it returns None.
 
         At the end of input, this function ends a held agent at once, with status 1. An active agent
-        gets Stop. Raises ValueError if the conversation has been closed.
+        gets Stop. Raises ValueError if the conversation has been closed, and in a forked process.
         """
         with self._lock:
-            if self._poll.closed:
-                raise ValueError("the conversation has been closed")
+            if why := self._why_unusable():
+                raise ValueError(why)
             self._drain_wake()
             self._upgrading.perform_calls()
             self._leave_if_over()
@@ -140,10 +141,22 @@ class Conversation:
 
     # ---- internal functions
 
+    def _renew_lock(self) -> None:
+        """Makes the lock. A forked process needs a new lock: another thread of its parent may have
+        held the parent's lock."""
+        self._lock = threading.RLock()
+
+    def _why_unusable(self) -> str:
+        """Returns why this process may not use the descriptors, or an empty string. A forked
+        process that read the pipe would take messages, such as `stop`, from the agent."""
+        if not self.alone and os.getpid() != self._owner:
+            return "this process was forked from the agent's"
+        return "the conversation has been closed" if self._poll.closed else ""
+
     def _ask(self, word: str, id: str = "") -> None:
         """Raises Refused if the program may not send the message `word` now. Changes nothing."""
-        if self._poll.closed:
-            raise Refused(f"cannot say {word}: the conversation has been closed")
+        if why := self._why_unusable():
+            raise Refused(f"cannot say {word}: {why}")
         copy.copy(self._session).say(word, id)
 
     def _say(self, word: str, at_last: bool = False, **members: Any) -> None:

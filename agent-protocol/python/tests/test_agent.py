@@ -85,6 +85,52 @@ while any(thread.is_alive() for thread in threads):
         self.assertEqual(printed, "")
 
 
+class TestFork(unittest.TestCase):
+    def test_a_forked_process_sends_nothing_and_takes_no_message_of_its_parent(self) -> None:
+        program = """
+import os, sys
+from agent_protocol import Agent, Refused
+agent = Agent("1.0")
+if os.fork() == 0:
+    for call in agent.ready, agent.wait:
+        try:
+            call()
+        except (Refused, ValueError) as error:
+            print(error)
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+print(type(agent.wait()).__name__)
+"""
+
+        said, printed = played(program, WELCOME)
+
+        self.assertEqual(said, ["hello"])
+        self.assertEqual(
+            printed.splitlines(),
+            [
+                "cannot say ready: this process was forked from the agent's",
+                "this process was forked from the agent's",
+                "Welcome",
+            ],
+        )
+
+    def test_without_an_upgrader_a_program_may_become_a_daemon(self) -> None:
+        program = """
+import os
+del os.environ["AGENT_PROTOCOL"]
+from agent_protocol import Agent
+agent = Agent("1.0")
+if os.fork() == 0:
+    agent.ready()
+    print(type(agent.wait()).__name__, file=os.fdopen(2, "w"))
+else:
+    os.wait()
+"""
+
+        self.assertEqual(played(program), ([], "Activate\n"))
+
+
 class TestWait(unittest.TestCase):
     def test_a_wait_may_be_longer_than_the_longest_time_of_the_kernel(self) -> None:
         program = """
