@@ -70,6 +70,7 @@ pub struct Agent {
     checks: Vec<(String, Check)>,
     unsent_stopped: String,
     told_over: bool,
+    owner: u32, // the agent's process
 }
 
 impl Agent {
@@ -109,26 +110,7 @@ impl Agent {
         if alone && mark::is_left() {
             return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
         }
-        let signals = Signals::catch()?;
-        // SAFETY: epoll_create1 returns a new descriptor, which nobody else owns.
-        let watch = unsafe {
-            let number = libc::epoll_create1(libc::EPOLL_CLOEXEC);
-            if number < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            OwnedFd::from_raw_fd(number)
-        };
-        let mut agent = Agent {
-            session: Session::new(alone),
-            channel: None,
-            signals,
-            watch,
-            events: VecDeque::new(),
-            checks: Vec::new(),
-            unsent_stopped: String::new(),
-            told_over: false,
-        };
-        agent.control(libc::EPOLL_CTL_ADD, agent.signals.descriptor(), libc::EPOLLIN)?;
+        let mut agent = Agent::new(alone)?;
         if !alone {
             let channel = surroundings::take_pipes()?;
             agent.control(libc::EPOLL_CTL_ADD, channel.input.as_raw_fd(), libc::EPOLLIN)?;
@@ -147,6 +129,32 @@ impl Agent {
         Ok(agent)
     }
 
+    /// Returns an agent that has no channel yet, and has said nothing.
+    fn new(alone: bool) -> io::Result<Agent> {
+        let signals = Signals::catch()?;
+        // SAFETY: epoll_create1 returns a new descriptor, which nobody else owns.
+        let watch = unsafe {
+            let number = libc::epoll_create1(libc::EPOLL_CLOEXEC);
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(number)
+        };
+        let agent = Agent {
+            session: Session::new(alone),
+            channel: None,
+            signals,
+            watch,
+            events: VecDeque::new(),
+            checks: Vec::new(),
+            unsent_stopped: String::new(),
+            told_over: false,
+            owner: std::process::id(),
+        };
+        agent.control(libc::EPOLL_CTL_ADD, agent.signals.descriptor(), libc::EPOLLIN)?;
+        Ok(agent)
+    }
+
     /// Returns true if there is no upgrader. The same calls then work. A request for an upgrade is
     /// refused, and every other message is accepted and has no effect.
     pub fn alone(&self) -> bool {
@@ -157,8 +165,12 @@ impl Agent {
 
     /// Returns the next event, or `None` if there is none now. Never waits. Should be called until
     /// it returns `None`. At the end of input, this function ends a held agent at once, with status
-    /// 1; an active agent gets `Stop`.
+    /// 1; an active agent gets `Stop`. There are no events in a process that was forked from that of
+    /// an agent with an upgrader.
     pub fn next_event(&mut self) -> Option<Event> {
+        if self.is_forked() {
+            return None;
+        }
         self.signals.drain();
         self.leave_if_over();
         if let Some(channel) = &mut self.channel {
@@ -197,7 +209,9 @@ impl Agent {
                     i32::try_from(left.as_micros() / 1000 + 1).unwrap_or(i32::MAX)
                 }
             };
-            let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
+            // poll() ignores the number -1. A forked process has no events, and only waits.
+            let number = if self.is_forked() { -1 } else { self.watch.as_raw_fd() };
+            let mut watched = pollfd(number, libc::POLLIN);
             // SAFETY: the pointer leads to one structure, which is the number in the third
             // argument.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
@@ -219,7 +233,7 @@ impl Agent {
     /// check's name and reason, runs no further check and returns an error. The program must then
     /// exit without any other effect.
     pub fn ready(&mut self) -> Result<(), Refused> {
-        self.session.ask(&Word::Ready).map_err(Refused)?;
+        self.ask(&Word::Ready)?;
         for (name, check) in std::mem::take(&mut self.checks) {
             self.leave_if_over();
             if let Err(wrong) = check() {
@@ -276,7 +290,7 @@ impl Agent {
             message::check_state(state)
                 .map_err(|why| Refused(format!("cannot say stopped: {why}")))?;
         }
-        if !self.session.stop_ordered() {
+        if !self.session.stop_ordered() && !self.is_forked() {
             self.hear_what_is_there();
         }
         let line = || Writer::new("stopped").text("state", state);
@@ -317,8 +331,22 @@ impl Agent {
 
     // ---- internal functions
 
+    /// Returns true in a process that was forked from that of an agent with an upgrader. If such a
+    /// process read the pipe, it would take messages, such as `stop`, from the agent.
+    fn is_forked(&self) -> bool {
+        self.channel.is_some() && std::process::id() != self.owner
+    }
+
+    fn ask(&self, word: &Word) -> Result<(), Refused> {
+        if self.is_forked() {
+            let why = "this process was forked from the agent's";
+            return Err(Refused(format!("cannot {}: {why}", word.deed())));
+        }
+        self.session.ask(word).map_err(Refused)
+    }
+
     fn say(&mut self, word: Word, line: Writer, last: bool) -> Result<(), Refused> {
-        self.session.ask(&word).map_err(Refused)?;
+        self.ask(&word)?;
         let line = line.end().map_err(Refused)?;
         if let (Some(channel), false) = (&self.channel, last) {
             if !channel.has_room_for(&line) {
@@ -475,6 +503,39 @@ fn upgrade_line(upgrade: &Upgrade) -> Result<Writer, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
+
+    fn pipe() -> [OwnedFd; 2] {
+        let mut ends = [0; 2];
+        // SAFETY: pipe() makes two new descriptors, which nobody else owns.
+        unsafe {
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            ends.map(|number| OwnedFd::from_raw_fd(number))
+        }
+    }
+
+    #[test]
+    fn a_process_that_was_forked_from_an_agent_sends_nothing_and_takes_no_message() {
+        let mut agent = Agent::new(false).unwrap();
+        let ([input, upgrader_writes], [upgrader_reads, output]) = (pipe(), pipe());
+        agent.channel = Some(Channel::new(input, output));
+        let mut upgrader = std::fs::File::from(upgrader_writes);
+        upgrader.write_all(b"{\"type\":\"stop\",\"reason\":\"shutdown\"}\n").unwrap();
+
+        agent.owner = 0; // as in a forked process, whose number is not that of the owner
+
+        let refused = agent.status("at work").unwrap_err().to_string();
+        assert_eq!(refused, "cannot show a status: this process was forked from the agent's");
+        assert!(agent.ready().is_err() && agent.stopped(None).is_err());
+        assert_eq!(agent.wait(Some(Duration::from_millis(1))), None);
+        let mut left = pollfd(agent.channel.as_ref().unwrap().input.as_raw_fd(), libc::POLLIN);
+        // SAFETY: the pointer leads to one structure.
+        assert_eq!(unsafe { libc::poll(&mut left, 1, 0) }, 1);
+        drop(agent);
+        let mut said = String::new();
+        std::fs::File::from(upgrader_reads).read_to_string(&mut said).unwrap();
+        assert_eq!(said, "");
+    }
 
     #[test]
     fn an_agent_may_be_moved_to_another_thread() {

@@ -69,7 +69,7 @@ pub enum Word {
 }
 
 impl Word {
-    fn deed(&self) -> String {
+    pub fn deed(&self) -> String {
         match self {
             Word::Hello => "say hello".to_string(),
             Word::Ready => "say ready".to_string(),
