@@ -119,6 +119,7 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version,
   keep_lock_private();
   clean_environment();
   conversation->perform(conversation->session_.say(hello).value());
+  conversation->update_watch();  // the answer may have been read already
   return conversation;
 }
 

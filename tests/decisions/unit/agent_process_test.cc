@@ -331,6 +331,20 @@ TEST_CASE("a process that was forked from an agent cannot open either") {
   CHECK(upgrader.exit_status() == 0);
 }
 
+TEST_CASE("the descriptor polls readable if the upgrader's answer came while the agent opened") {
+  Barrier answered;
+  Upgrader upgrader([&answered] {
+    answered.wait();
+    agent_protocol_agent* agent = agent_protocol_open("1.2");
+    report(polls_readable(agent_protocol_fd(agent)) ? "readable" : "not readable");
+    return 0;
+  });
+  upgrader.say(welcome);
+  answered.open();
+
+  CHECK(upgrader.is_reported() == "readable");
+}
+
 TEST_CASE("a program that an agent starts is a process of its own, and runs alone") {
   Upgrader upgrader([] {
     agent_protocol_open("1.2");
