@@ -145,7 +145,15 @@ bool Conversation::take_channel() {
 
 // ---- messages from the program
 
+bool Conversation::is_forked() const {
+  return channel_ && ::getpid() != owner_;
+}
+
 std::optional<Refusal> Conversation::why_not(const AgentMessage& message) const {
+  if (is_forked()) {
+    return Refusal{"cannot " + deed(message) + ": this process was forked from the agent's",
+                   EPROTO};
+  }
   Session asked = session_;
   const Result<SessionActions> actions = asked.say(message);
   if (actions) return std::nullopt;
@@ -160,7 +168,7 @@ Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
   // If the program says `stopped` before it has seen a `stop`, a `stop` may wait unread in the
   // pipe. Read that `stop` now, so that `stopped` counts as the answer to it.
   const bool stopped = std::holds_alternative<Stopped>(message);
-  if (stopped && !session_.stop_ordered()) hear_what_is_there();
+  if (stopped && !session_.stop_ordered() && !is_forked()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);
   if (said && channel_) channel_->flush();
   update_watch();
@@ -168,9 +176,9 @@ Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say(const AgentMessage& message, Limit limit) {
+  if (std::optional<Refusal> why = why_not(message)) return *std::move(why);
   Session next = session_;
   const Result<SessionActions> actions = next.say(message);
-  if (!actions) return actions.refusal();
   const Result<std::string> line = encode(message);
   if (!line) {
     return Refusal{"cannot " + deed(message) + ": " + line.reason(), line.refusal().error_number};
@@ -226,6 +234,7 @@ void Conversation::leave_if_over() {
 }
 
 std::optional<SessionEvent> Conversation::next() {
+  if (is_forked()) return std::nullopt;
   signals_.drain();
   leave_if_over();
   if (channel_) channel_->exchange();
@@ -275,7 +284,8 @@ std::optional<SessionEvent> Conversation::wait(int timeout_ms) {
     std::int64_t left = without_limit;
     if (timeout_ms != without_limit) left = deadline - now_ms();
     if (timeout_ms != without_limit && left <= 0) return std::nullopt;
-    pollfd watched{.fd = watch_.number(), .events = POLLIN, .revents = 0};
+    // poll() ignores the number -1. A forked process has no events, and only waits.
+    pollfd watched{.fd = is_forked() ? -1 : watch_.number(), .events = POLLIN, .revents = 0};
     ::poll(&watched, 1, static_cast<int>(left));
   }
 }

@@ -3,6 +3,9 @@
 // pipes, and all events that the program gets come from the session.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -41,7 +44,8 @@ class Conversation {
   // Returns why say() would refuse `message` in the current state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
 
-  // Returns the next event. Never waits. Ends the process if the session orders an exit.
+  // Returns the next event; there is none in a process that was forked from the agent's. Never
+  // waits. Ends the process if the session orders an exit.
   [[nodiscard]] std::optional<SessionEvent> next();
   // Returns the next event like next(), but waits up to `timeout_ms` for it. If `timeout_ms` is
   // `without_limit`, waits without a limit. If `timeout_ms` is another negative number, does not
@@ -75,8 +79,13 @@ class Conversation {
   // something to do now or soon, and not otherwise.
   void update_watch();
 
+  // Returns true in a process that was forked from that of an agent with an upgrader. If such a
+  // process read the pipe, it would take messages, such as `stop`, from the agent.
+  [[nodiscard]] bool is_forked() const;
+
   Session session_;
   Signals signals_;
+  pid_t owner_ = ::getpid();  // the agent's process
   std::optional<Channel> channel_;
   Descriptor watch_;
   std::deque<SessionEvent> events_;  // events from the session that next() has not returned yet

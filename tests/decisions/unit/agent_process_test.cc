@@ -345,6 +345,39 @@ TEST_CASE("the descriptor polls readable if the upgrader's answer came while the
   CHECK(upgrader.is_reported() == "readable");
 }
 
+TEST_CASE("a process that was forked from an agent sends nothing, and takes no message") {
+  Upgrader upgrader([] {
+    agent_protocol_agent* agent = agent_protocol_open("1.2");
+    pollfd input{.fd = agent_protocol_fd(agent), .events = POLLIN, .revents = 0};
+    ::poll(&input, 1, agent_patience_ms);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      report_call(agent, "ready", agent_protocol_ready(agent));
+      report_call(agent, "status", agent_protocol_status(agent, "at work"));
+      report_call(agent, "unfit", agent_protocol_unfit(agent, "no disk"));
+      report(words(agent_protocol_next(agent)));
+      report(words(agent_protocol_wait(agent, 1)));
+      ::_exit(0);
+    }
+    if (status_of(child) != 0) ::_exit(94);
+    report(words(agent_protocol_next(agent)));
+    return 0;
+  });
+  upgrader.say(welcome);
+
+  CHECK(upgrader.is_reported() ==
+        "ready: cannot say ready: this process was forked from the agent's");
+  CHECK(upgrader.is_reported() ==
+        "status: cannot show a status: this process was forked from the agent's");
+  CHECK(upgrader.is_reported() ==
+        "unfit: cannot say unfit: this process was forked from the agent's");
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "nothing");
+  CHECK(upgrader.is_reported() == "welcome role=1 generation=1");
+  CHECK(upgrader.hears() == R"({"type":"hello","protocol":1,"version":"1.2"})");
+  CHECK(upgrader.hears() == "(end)");
+}
+
 TEST_CASE("a program that an agent starts is a process of its own, and runs alone") {
   Upgrader upgrader([] {
     agent_protocol_open("1.2");
