@@ -1,5 +1,3 @@
-// Tests the class Agent with real pipes. Each agent is a process, and the test takes the part of
-// the upgrader.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,6 +18,8 @@ function newFifo(directory, name) {
   execFileSync('mkfifo', [fifo]);
   return fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 }
+
+// Each agent is a process, and the test takes the part of the upgrader.
 
 // Runs the program under a fake upgrader, which has written these messages to the agent's input.
 // Returns the types of the agent's messages, and the text that the agent has printed. The pipes are
