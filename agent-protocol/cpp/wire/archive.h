@@ -64,23 +64,21 @@ class WritingArchive : public Refusals {
   }
 
   // cereal calls this function for each name-value pair, which is one member.
-  template <class... Pairs>
-  void operator()(const Pairs&... pairs) {
+  void operator()(const auto&... pairs) {
     (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
   }
 
   // Returns the line with its newline, or the first refusal. Must be the last call.
   [[nodiscard]] Result<std::string> line();
 
-  template <class Rule, class Value>
-  void write_member(const char* name, const Value& value, const Rule& rule) {
+  void write_member(const char* name, const auto& value, const auto& rule) {
     begin_member(name);
     write(name, value, rule);
   }
 
-  template <class Rule, class Value>
+  template <class Value>
   [[gnu::noinline]] void write_member(const char* name, const std::optional<Value>& value,
-                                      const Rule& rule) {
+                                      const auto& rule) {
     if (value) write_member(name, *value, rule);
   }
 
@@ -99,13 +97,11 @@ class WritingArchive : public Refusals {
   void write(const char* name, const std::vector<std::string>& value, const TextsRule& rule);
   void write_name(const char* name, std::size_t index, const NameRule& rule);
 
-  template <class Enum>
-  void write(const char* name, Enum value, const NameRule& rule) {
+  void write(const char* name, auto value, const NameRule& rule) {
     write_name(name, static_cast<std::size_t>(value), rule);
   }
 
-  template <class Value>
-  void write(const char* name, const Value& value, const ObjectRule&) {
+  void write(const char* name, const auto& value, const ObjectRule&) {
     const std::size_t path_bytes = path_.size();
     path_.append(name).append(".");
     line_ += '{';
@@ -124,21 +120,19 @@ class ReadingArchive : public Refusals {
   // The JsonLine must outlive the archive.
   explicit ReadingArchive(const JsonLine& line) : line_(line) {}
 
-  template <class... Pairs>
-  void operator()(const Pairs&... pairs) {
+  void operator()(const auto&... pairs) {
     (read_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
   }
 
-  template <class Rule, class Value>
-  void read_member(const char* name, Value& value, const Rule& rule) {
+  void read_member(const char* name, auto& value, const auto& rule) {
     if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
   }
 
   // Reads one member. Not inlined, so that the program has one copy of this code for each type of
   // member.
-  template <class Rule, class Value>
+  template <class Value>
   [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
-                                     const Rule& rule) {
+                                     const auto& rule) {
     const std::optional<std::size_t> index = find(name, false);
     if (!index) return;
     Value present{};
@@ -171,8 +165,7 @@ class ReadingArchive : public Refusals {
     return number.has_value();
   }
 
-  template <class Value>
-  bool read(const char* name, std::size_t index, Value& value, const ObjectRule&) {
+  bool read(const char* name, std::size_t index, auto& value, const ObjectRule&) {
     if (!has_kind(name, index, JsonLine::Kind::object, "an object")) return false;
     const std::size_t outer = std::exchange(object_, index);
     const std::size_t path_bytes = path_.size();

@@ -14,8 +14,7 @@ using cereal::make_nvp;
 
 // Refuses the message unless `holds` is true. Used for rules that concern several members together.
 // An archive without a function refuse() ignores these rules.
-template <class Archive>
-void require(Archive& archive, bool holds, const char* otherwise) {
+void require(auto& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {
     if (!holds) archive.refuse(otherwise);
   }
@@ -23,25 +22,21 @@ void require(Archive& archive, bool holds, const char* otherwise) {
 
 // ---- from an agent
 
-template <class Archive>
-void serialize(Archive& archive, Hello& message) {
+void serialize(auto& archive, Hello& message) {
   archive(make_nvp("protocol", Member{message.protocol, protocol_rule}),
           make_nvp("version", Member{message.version, version_rule}),
           make_nvp("features", Member{message.features, features_or_none_rule}));
 }
 
-template <class Archive>
-void serialize(Archive&, Ready&) {}
+void serialize(auto&, Ready&) {}
 
-template <class Archive>
-void serialize(Archive& archive, Unfit& message) {
+void serialize(auto& archive, Unfit& message) {
   archive(make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
 // The terms of an upgrade (mode, gate, timeouts and so on), and the new version's arguments. Both
 // the `upgrade` of an agent and the request of an operator have these members.
-template <class Archive>
-void serialize_terms(Archive& archive, Upgrade& message) {
+void serialize_terms(auto& archive, Upgrade& message) {
   archive(make_nvp("args", Member{message.args, args_rule}),
           make_nvp("mode", Member{message.mode, name_rule<Mode>}),
           make_nvp("gate", Member{message.gate, name_rule<Gate>}),
@@ -58,49 +53,40 @@ void serialize_terms(Archive& archive, Upgrade& message) {
           R"("commit" is "healthy"; that needs "trial_ms" not to be 0)");
 }
 
-template <class Archive>
-void serialize(Archive& archive, Upgrade& message) {
+void serialize(auto& archive, Upgrade& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("executable", Member{message.executable, executable_rule}));
   serialize_terms(archive, message);
 }
 
-template <class Archive>
-void serialize(Archive& archive, Confirm& message) {
+void serialize(auto& archive, Confirm& message) {
   archive(make_nvp("id", Member{message.id, id_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Cancel& message) {
+void serialize(auto& archive, Cancel& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Stopped& message) {
+void serialize(auto& archive, Stopped& message) {
   archive(make_nvp("state", Member{message.state, state_rule}));
 }
 
-template <class Archive>
-void serialize(Archive&, Healthy&) {}
+void serialize(auto&, Healthy&) {}
 
-template <class Archive>
-void serialize(Archive& archive, Extend& message) {
+void serialize(auto& archive, Extend& message) {
   archive(make_nvp("ms", Member{message.ms, positive_timeout_rule}));
 }
 
-template <class Archive>
-void serialize(Archive&, Heartbeat&) {}
+void serialize(auto&, Heartbeat&) {}
 
-template <class Archive>
-void serialize(Archive& archive, Status& message) {
+void serialize(auto& archive, Status& message) {
   archive(make_nvp("text", Member{message.text, status_rule}));
 }
 
 // ---- to an agent
 
-template <class Archive>
-void serialize(Archive& archive, Failure& failure) {
+void serialize(auto& archive, Failure& failure) {
   archive(make_nvp("id", Member{failure.id, id_rule}),
           make_nvp("stage", Member{failure.stage, name_rule<Stage>}),
           make_nvp("reason", Member{failure.reason, reason_rule}),
@@ -109,14 +95,12 @@ void serialize(Archive& archive, Failure& failure) {
           make_nvp("errno", Member{failure.errno_name, text_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, PastFailure& past) {
+void serialize(auto& archive, PastFailure& past) {
   serialize(archive, past.failure);
   archive(make_nvp("version", Member{past.version, version_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Welcome& message) {
+void serialize(auto& archive, Welcome& message) {
   archive(make_nvp("protocol", Member{message.protocol, protocol_rule}),
           make_nvp("features", Member{message.features, features_rule}),
           make_nvp("generation", Member{message.generation, positive_rule}),
@@ -126,8 +110,7 @@ void serialize(Archive& archive, Welcome& message) {
           make_nvp("watchdog_ms", Member{message.watchdog_ms, positive_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Activate& message) {
+void serialize(auto& archive, Activate& message) {
   archive(make_nvp("state", Member{message.state, state_rule}),
           make_nvp("clean", Member{message.clean, truth_rule}),
           make_nvp("failure", Member{message.failure, object_rule}),
@@ -135,8 +118,7 @@ void serialize(Archive& archive, Activate& message) {
           make_nvp("commit", Member{message.commit, name_rule<CommitRule>}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Stop& message) {
+void serialize(auto& archive, Stop& message) {
   archive(make_nvp("reason", Member{message.reason, name_rule<StopReason>}),
           make_nvp("deadline_ms", Member{message.deadline_ms, positive_rule}),
           make_nvp("id", Member{message.id, id_rule}),
@@ -145,38 +127,32 @@ void serialize(Archive& archive, Stop& message) {
           R"("reason" is "upgrade"; that needs "id" and "generation")");
 }
 
-template <class Archive>
-void serialize(Archive& archive, Accepted& message) {
+void serialize(auto& archive, Accepted& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("generation", Member{message.generation, positive_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, CandidateReady& message) {
+void serialize(auto& archive, CandidateReady& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("generation", Member{message.generation, positive_rule}),
           make_nvp("version", Member{message.version, version_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, CandidateLost& message) {
+void serialize(auto& archive, CandidateLost& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("reason", Member{message.reason, text_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, UpgradeFailed& message) {
+void serialize(auto& archive, UpgradeFailed& message) {
   serialize(archive, message.failure);
 }
 
-template <class Archive>
-void serialize(Archive& archive, Committed& message) {
+void serialize(auto& archive, Committed& message) {
   archive(make_nvp("id", Member{message.id, id_rule}),
           make_nvp("generation", Member{message.generation, positive_rule}));
 }
 
-template <class Archive>
-void serialize(Archive& archive, Error& message) {
+void serialize(auto& archive, Error& message) {
   archive(make_nvp("about", Member{message.about, about_rule}),
           make_nvp("reason", Member{message.reason, reason_rule}));
 }
