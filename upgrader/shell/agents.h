@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"

@@ -10,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "agent-protocol/cpp/wire/line_reader.h"
 #include "base/time.h"

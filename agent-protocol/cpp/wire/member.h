@@ -4,11 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "agent-protocol/cpp/wire/message.h"
 
