@@ -13,14 +13,13 @@ namespace {
 // the two seems to change by up to this much even if nobody sets the wall clock.
 constexpr std::int64_t clock_noise_ms = 2;
 
-}  // namespace
-
-void UpgradePast::measure(Span which, const Stamp& from_then, const Stamp& now) {
-  std::int64_t& measured = span(which);
-  if (!from_then || measured != not_measured) return;
-  const std::int64_t us = now.monotonic_us - from_then.monotonic_us;
-  measured = which == Span::gap ? us : us / 1'000;
+// Measures the time since `begun`, unless that part of the upgrade has not begun, or has been
+// measured before.
+void measure(std::optional<std::int64_t>& ms, const Stamp& begun, const Stamp& now) {
+  if (begun && !ms) ms = (now.monotonic_us - begun.monotonic_us) / 1'000;
 }
+
+}  // namespace
 
 void Chronicle::note_started(Generation generation, int pid, std::string executable,
                              const Stamp& now) {
@@ -105,7 +104,7 @@ void Chronicle::note_exit(Generation generation, const Stamp& now) {
   // for the trial), measure nothing: the time in which candidate and standby both run does not
   // count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
-    upgrade_->measure(Span::overlap, agents_.back().started, now);
+    measure(upgrade_->overlap_ms, agents_.back().started, now);
   }
   if (gone->activated) vacant_since_ = now;
   std::erase_if(agents_,
@@ -119,7 +118,7 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->id = under_way->id;
     upgrade_->origin = under_way->origin;
     upgrade_->generation = *under_way->generation;
-    upgrade_->at(Moment::accepted) = now;
+    upgrade_->accepted = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
     // The record's `to` is the version that is to run from now on, and `from` is the version before
@@ -137,9 +136,9 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
   if (!upgrade_) return;
   const bool gate = under_way && under_way->waits_for_confirm;
   if (gate && !upgrade_->gate_begun) upgrade_->gate_begun = now;
-  if (!gate) upgrade_->measure(Span::gate, upgrade_->gate_begun, now);
+  if (!gate) measure(upgrade_->gate_ms, upgrade_->gate_begun, now);
   const bool over = !under_way || under_way->failure;
-  if (over) upgrade_->measure(Span::trial, upgrade_->at(Moment::activated), now);
+  if (over) measure(upgrade_->trial_ms, upgrade_->activated, now);
 }
 
 void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& now) {
@@ -156,28 +155,26 @@ void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& 
   if (activated_now) {
     // A gap is a time without an active agent. An upgrade that fails on trial has two: one before
     // the new version, and one before the fallback. The record shows only the later gap.
-    upgrade_->span(Span::gap) = not_measured;
-    upgrade_->measure(Span::gap, vacant_since_, now);
+    upgrade_->gap_us.reset();
+    if (vacant_since_) upgrade_->gap_us = now.monotonic_us - vacant_since_.monotonic_us;
   }
   if (agent.generation != upgrade_->generation) {
     if (agent.told == agent_protocol::StopReason::upgrade) note_stop(agent, now);
     return;
   }
   upgrade_->to.version = agent.version;
-  if (activated_now) upgrade_->at(Moment::activated) = now;
-  if (!agent.ready || upgrade_->at(Moment::ready)) return;
-  upgrade_->at(Moment::ready) = now;
-  upgrade_->measure(Span::start, past->started, now);
+  if (activated_now) upgrade_->activated = now;
+  if (!agent.ready || upgrade_->ready) return;
+  upgrade_->ready = now;
+  measure(upgrade_->start_ms, past->started, now);
 }
 
 // Records when the old agent was sent its `stop` for the upgrade, and when it confirmed the stop.
 void Chronicle::note_stop(const Agent& incumbent, const Stamp& now) {
-  Stamp& sent = upgrade_->at(Moment::stop_sent);
-  if (!sent) sent = now;
-  Stamp& stopped = upgrade_->at(Moment::stopped);
-  if (!incumbent.stopped || stopped) return;
-  stopped = now;
-  upgrade_->measure(Span::stop, sent, now);
+  if (!upgrade_->stop_sent) upgrade_->stop_sent = now;
+  if (!incumbent.stopped || upgrade_->stopped) return;
+  upgrade_->stopped = now;
+  measure(upgrade_->stop_ms, upgrade_->stop_sent, now);
 }
 
 void Chronicle::note_actions(const Actions& actions, const Stamp& now) {
@@ -194,7 +191,7 @@ void Chronicle::note_actions(const Actions& actions, const Stamp& now) {
 
 void Chronicle::end_upgrade(const RecordEnding& ending, const Stamp& now) {
   if (!upgrade_) return;
-  upgrade_->measure(Span::trial, upgrade_->at(Moment::activated), now);
+  measure(upgrade_->trial_ms, upgrade_->activated, now);
   upgrade_->ended = now;
   upgrade_->ending = ending;
   endings_.insert(endings_.begin(), *std::exchange(upgrade_, std::nullopt));

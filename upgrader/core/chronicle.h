@@ -4,7 +4,6 @@
 // of the supervisor. upgrader(8) describes status.json.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,12 +36,6 @@ struct AgentPast {
   std::string status;  // the latest status that the agent has sent; empty if none
 };
 
-enum class Moment { accepted, ready, stop_sent, stopped, activated, count };
-// The measured parts of an upgrade. All are in milliseconds, except the gap, which is in
-// microseconds.
-enum class Span { start, gate, stop, overlap, gap, trial, count };
-inline constexpr std::int64_t not_measured = -1;
-
 // An upgrade that was accepted: under way, or ended.
 struct UpgradePast {
   struct Side {
@@ -53,17 +46,13 @@ struct UpgradePast {
   std::string id;
   Origin origin = Origin::agent;
   Side from, to;
-  std::array<Stamp, static_cast<std::size_t>(Moment::count)> moments{};
-  std::array<std::int64_t, static_cast<std::size_t>(Span::count)> spans{
-      not_measured, not_measured, not_measured, not_measured, not_measured, not_measured};
+  Stamp accepted, ready, stop_sent, stopped, activated;
+  // how long the parts of the upgrade took; absent if they were not measured
+  std::optional<std::int64_t> start_ms, gate_ms, stop_ms, overlap_ms, gap_us, trial_ms;
   Generation generation = 0;  // the generation of the candidate
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;
-
-  [[nodiscard]] Stamp& at(Moment moment) { return moments[static_cast<std::size_t>(moment)]; }
-  [[nodiscard]] std::int64_t& span(Span which) { return spans[static_cast<std::size_t>(which)]; }
-  void measure(Span which, const Stamp& from_then, const Stamp& now);
 };
 
 struct UpgraderEnd {

@@ -109,9 +109,11 @@ struct StatusNews {
     paper.put("id", past->id);
     paper.put("origin", name_of(past->origin));
     put_terms(state.upgrade->terms);
-    static constexpr char names[][10] = {"accepted", "ready", "stop_sent", "stopped", "activated"};
-    for (std::size_t i = 0; i < std::size(names); ++i)
-      paper.put_time(names[i], past->moments[i]);
+    paper.put_time("accepted", past->accepted);
+    paper.put_time("ready", past->ready);
+    paper.put_time("stop_sent", past->stop_sent);
+    paper.put_time("stopped", past->stopped);
+    paper.put_time("activated", past->activated);
     paper.close('}');
   }
 
@@ -152,13 +154,14 @@ struct StatusNews {
     }
     put_side("from", past.from);
     put_side("to", past.to);
-    paper.put_time("accepted", past.moments[static_cast<std::size_t>(Moment::accepted)]);
+    paper.put_time("accepted", past.accepted);
     paper.put_time("ended", past.ended);
-    static constexpr char names[][11] = {"start_ms",   "gate_ms", "stop_ms",
-                                         "overlap_ms", "gap_us",  "trial_ms"};
-    for (std::size_t i = 0; i < std::size(names); ++i) {
-      if (past.spans[i] != not_measured) paper.put(names[i], past.spans[i]);
-    }
+    paper.put_known("start_ms", past.start_ms);
+    paper.put_known("gate_ms", past.gate_ms);
+    paper.put_known("stop_ms", past.stop_ms);
+    paper.put_known("overlap_ms", past.overlap_ms);
+    paper.put_known("gap_us", past.gap_us);
+    paper.put_known("trial_ms", past.trial_ms);
     paper.close('}');
   }
 
