@@ -287,7 +287,9 @@ class Step {
     await_heartbeat(agent);
   }
 
-  void hear(Agent& agent, const Status& status) { note_status(agent, status); }
+  void hear(const Agent& agent, const Status& status) {
+    notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
+  }
 
   // Handles a message that was read after its agent had died or was killed. Records a `hello`, a
   // `stopped`, a `status` and the reason of an `unfit`; ignores all other messages.
@@ -298,7 +300,7 @@ class Step {
     if (const auto* stopped = std::get_if<Stopped>(&message)) {
       if (agent.told && !agent.stopped) note_stopped(agent, *stopped);
     } else if (const auto* status = std::get_if<Status>(&message)) {
-      note_status(agent, *status);
+      hear(agent, *status);
     } else if (const auto* unfit = std::get_if<Unfit>(&message)) {
       agent.unfit = unfit->reason;
     }
@@ -319,10 +321,6 @@ class Step {
     agent.state = stopped.state;
     if (!agent.killed) agent.deadline = deadline_after(now_, policy_.exit_grace);
     log(LogLevel::info, "{} confirmed its clean stop"_with(agent));
-  }
-
-  void note_status(const Agent& agent, const Status& status) {
-    notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
   }
 
   // ---- an upgrade, from its request to the stop of the active agent
