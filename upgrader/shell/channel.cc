@@ -72,7 +72,7 @@ bool Channel::flush() {
     unsent_.erase(0, sent_);
     sent_ = 0;
   }
-  watch_input(unsent() > 0);
+  watch(input_poll_, UV_WRITABLE, unsent() > 0);
   return true;
 }
 
@@ -101,10 +101,6 @@ void Channel::close_input() {
 
 void Channel::watch_output(bool wanted) {
   watch(output_poll_, UV_READABLE, wanted);
-}
-
-void Channel::watch_input(bool wanted) {
-  watch(input_poll_, UV_WRITABLE, wanted);
 }
 
 }  // namespace upgrader

@@ -69,8 +69,6 @@ class Channel {
   void watch_output(bool wanted);
 
  private:
-  void watch_input(bool wanted);
-
   OwnedFd input_;
   OwnedFd output_;
   UvHandle<uv_poll_t> input_poll_;
