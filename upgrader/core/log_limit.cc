@@ -37,7 +37,7 @@ std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
     return one.generation == notice.generation && one.kind == notice.kind;
   });
   if (record == records_.end()) {
-    records_.push_back({notice.generation, notice.kind, now, 0, std::nullopt});
+    records_.push_back({notice.generation, notice.kind, now});
     return notice.text;
   }
   if (now < record->shown + log_limit_period) {
@@ -46,7 +46,7 @@ std::optional<std::string> LogLimit::admit(const Notice& notice, Time now) {
     return std::nullopt;
   }
   std::string text = with_count(notice.text, record->held_back, notice.kind);
-  record->show(now);
+  *record = {notice.generation, notice.kind, now};
   return text;
 }
 
@@ -65,7 +65,7 @@ std::vector<Notice> LogLimit::due(Time now) {
     notices.push_back({.generation = record.generation,
                        .kind = record.kind,
                        .text = with_count(*record.latest, record.held_back - 1, record.kind)});
-    record.show(now);
+    record = {record.generation, record.kind, now};
   }
   return notices;
 }

@@ -43,15 +43,10 @@ class LogLimit {
   struct Record {
     Generation generation = 0;
     NoticeKind kind = NoticeKind::stray;
-    Time shown{0};
-    std::uint64_t held_back = 0;        // notices held back since the last one that was shown
-    std::optional<std::string> latest;  // the newest status that was held back; absent if none was
-
-    void show(Time now) {
-      shown = now;
-      held_back = 0;
-      latest.reset();
-    }
+    Time shown{0};                // when the last notice was shown
+    std::uint64_t held_back = 0;  // notices held back since then
+    // the newest status that was held back since then; absent if none was
+    std::optional<std::string> latest{};
   };
 
   std::vector<Record> records_;  // at most one for each agent and kind of notice
