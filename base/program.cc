@@ -30,11 +30,7 @@ Refusal refuse(const std::string& path, int error, std::string_view reason) {
 }
 
 Refusal refuse(const std::string& path, int error) {
-  return refuse(path, error, in_words(SystemError{error}));
-}
-
-Refusal refuse_missing(const std::string& path, int error) {
-  Refusal refusal = refuse(path, error);
+  Refusal refusal = refuse(path, error, in_words(SystemError{error}));
   refusal.missing = error == ENOENT || error == ENOTDIR;
   return refusal;
 }
@@ -58,7 +54,7 @@ std::string end_of_link(std::string path) {
 }
 
 Refusal refuse_unresolved(const std::string& path, int error) {
-  Refusal refusal = refuse_missing(path, error);
+  Refusal refusal = refuse(path, error);
   if (!refusal.missing) return refusal;
   const std::string end = end_of_link(path);
   if (!end.empty()) {
@@ -75,7 +71,7 @@ std::optional<Result<Program>> open_once(const std::string& path) {
   Program opened;
   opened.path = path;
   opened.descriptor.reset(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!opened.descriptor) return refuse_missing(path, errno);
+  if (!opened.descriptor) return refuse(path, errno);
   if (::fstat(opened.descriptor.get(), &opened.status) != 0) return refuse(path, errno);
   if (S_ISDIR(opened.status.st_mode)) return refuse(path, EACCES, "is a directory");
   if (!S_ISREG(opened.status.st_mode)) return refuse(path, EACCES, "is no regular file");
@@ -133,7 +129,7 @@ Result<Program> check_agent(const std::string& agent, std::vector<std::string> a
 Result<std::string> find_in_path(std::string_view name, const char* search_path) {
   if (name.find('/') != std::string_view::npos) return std::string(name);
   const std::string agent(name);
-  if (agent.empty()) return refuse_missing(agent, ENOENT);
+  if (agent.empty()) return refuse(agent, ENOENT);
   std::optional<std::string> not_executable;
   std::string_view rest = search_path != nullptr ? search_path : default_search_path;
   for (;;) {
