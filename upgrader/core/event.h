@@ -28,8 +28,8 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  std::optional<std::string>
-      attempts_exhausted;  // with --attempts: why AGENT should not be started again
+  // with --attempts: why AGENT should not be started again
+  std::optional<std::string> attempts_exhausted;
 };
 
 // AGENT on the command line cannot be started. If Policy::previous is set, the program of
