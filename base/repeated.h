@@ -7,8 +7,7 @@ namespace upgrader {
 
 // Makes a system call again and again until no signal interrupts it, and returns its result. `call`
 // returns a negative number and sets errno if it fails.
-template <class Call>
-[[nodiscard]] auto repeated(const Call& call) {
+[[nodiscard]] auto repeated(const auto& call) {
   auto result = call();
   while (result < 0 && errno == EINTR)
     result = call();

@@ -30,8 +30,7 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
 // that agent must be read before the deadline takes effect. With a deadline of an agent, passes
 // that agent's generation. With the deadlines of the gate (the wait for `confirm`), the trial and
 // --attempts, passes the incumbent's generation, or 0 if there is no incumbent.
-template <class AnyState, class Look>
-void look_at_deadlines(AnyState& state, const Look& look) {
+void look_at_deadlines(auto& state, const auto& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
   if (state.upgrade) look(keeper, state.upgrade->deadline);
   look(keeper, state.attempts_deadline);

@@ -30,8 +30,7 @@ constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "
 
 constexpr std::string_view listen_names[] = {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"};
 
-template <typename Names>
-bool is_one_of(std::string_view name, const Names& names) {
+bool is_one_of(std::string_view name, const auto& names) {
   return std::count(std::begin(names), std::end(names), name) > 0;
 }
 
