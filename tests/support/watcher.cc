@@ -32,8 +32,8 @@ void Watcher::see(const Event& event, const Actions& actions, Time now) {
   if (!outcome) operator_asks_ = false;
   if (const auto* request = std::get_if<ControlRequested>(&event); request && !exited_) {
     operator_asks_ = true;
-    owed_ = request->request.name;
-    if (request->request.deed == Deed::shutdown) shutdown_ = true;
+    owed_ = request->name;
+    if (request->deed == Deed::shutdown) shutdown_ = true;
   }
   see_event(event, now);
   if (outcome != nullptr) see_acceptance(*outcome, actions);

@@ -70,7 +70,7 @@ std::optional<ControlRequested> Chronicle::judge(ControlRequest request) {
       return std::nullopt;
     }
   }
-  return ControlRequested{std::move(request)};
+  return request;
 }
 
 bool Chronicle::has_answered(const std::string& name) const {

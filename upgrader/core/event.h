@@ -122,9 +122,7 @@ struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the age
 
 // An operator has sent a request through the control directory. The chronicle has already dropped
 // requests that were answered before, and has given an id to an upgrade request without one.
-struct ControlRequested {
-  ControlRequest request;
-};
+using ControlRequested = ControlRequest;
 
 using Event =
     std::variant<StartRequested, StartRefused, MessageReceived, MessageRefused, StrayReceived,

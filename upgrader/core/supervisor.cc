@@ -903,8 +903,7 @@ class Step {
 
   // ---- an operator's requests by the control directory
 
-  void judge(const ControlRequested& event) {
-    const ControlRequest& request = event.request;
+  void judge(const ControlRequested& request) {
     if (request.deed == Deed::upgrade) return upgrade_by_control(request);
     const std::string refusal = why_not(request);
     answer(request.name, request.deed, refusal);

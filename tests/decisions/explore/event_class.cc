@@ -188,7 +188,7 @@ EventKind kind_is(const Outcome& outcome, Pending pending) {
 // Returns the kind of an event that no agent causes, such as a signal or an operator's request.
 std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
-    return kind_is(asked->request, state);
+    return kind_is(*asked, state);
   }
   if (const auto* outcome = std::get_if<Outcome>(&event)) {
     const EventKind kind = kind_is(*outcome, state.pending);

@@ -215,7 +215,7 @@ std::optional<Happening> happening_of(const Notes& notes, const Event& event, Ti
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
     constexpr std::array names{"control upgrade", "control confirm",  "control cancel",
                                "control commit",  "control rollback", "control shutdown"};
-    happening.what = what_of(names[static_cast<std::size_t>(asked->request.deed)]);
+    happening.what = what_of(names[static_cast<std::size_t>(asked->deed)]);
     return happening;
   }
   if (const char* name = name_of_other(event)) {
@@ -249,7 +249,7 @@ const Named<Guard> guards[] = {
     {"fit",
      [](const N& n, const H& h) {
        const auto* asked = std::get_if<ControlRequested>(h.event);
-       const Terms terms = asked ? terms_of(n.policy, asked->request.upgrade, true)
+       const Terms terms = asked ? terms_of(n.policy, asked->upgrade, true)
                                  : terms_of(n.policy, said<Upgrade>(h), false);
        const bool gate = terms.gate == Gate::none || terms.mode == Mode::parallel;
        const bool commit = terms.commit == CommitRule::survive || terms.trial != Duration::zero();
@@ -258,7 +258,7 @@ const Named<Guard> guards[] = {
     {"its id",
      [](const N& n, const H& h) {
        if (const auto* asked = std::get_if<ControlRequested>(h.event)) {
-         return asked->request.upgrade.id == n.request.id;
+         return asked->upgrade.id == n.request.id;
        }
        const auto& message = as<MessageReceived>(h).message;
        const auto* confirm = std::get_if<Confirm>(&message);

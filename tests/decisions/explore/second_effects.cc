@@ -51,7 +51,7 @@ void put_link_back(const Notes& notes, Actions& actions) {
 }
 
 const ControlRequest& requested(const Happening& happening) {
-  return as<ControlRequested>(happening).request;
+  return as<ControlRequested>(happening);
 }
 
 void answer(const ControlRequest& request, bool ok, Actions& actions) {

@@ -225,7 +225,7 @@ void Judge::tell_stale_event(Event stale) {
 
 void Judge::see_event(const Event& event) {
   if (std::holds_alternative<StartRequested>(event)) started_ = true;
-  if (const auto* asked = std::get_if<ControlRequested>(&event)) see_control(asked->request);
+  if (const auto* asked = std::get_if<ControlRequested>(&event)) see_control(*asked);
   if (std::holds_alternative<DeadlinePassed>(event)) see_deadline();
   Process* process = machine_.of(generation_of(event));
   if (const auto* received = std::get_if<MessageReceived>(&event)) {
