@@ -23,12 +23,7 @@ void measure(std::optional<std::int64_t>& ms, const Stamp& begun, const Stamp& n
 
 void Chronicle::note_started(Generation generation, int pid, std::string executable,
                              const Stamp& now) {
-  AgentPast agent;
-  agent.generation = generation;
-  agent.pid = pid;
-  agent.executable = std::move(executable);
-  agent.started = now;
-  agents_.push_back(std::move(agent));
+  agents_.push_back({generation, pid, std::move(executable), now});
 }
 
 void Chronicle::note(const Event& event, const Actions& actions, const State& after,

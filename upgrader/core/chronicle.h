@@ -32,8 +32,8 @@ struct AgentPast {
   Generation generation = 0;
   int pid = 0;
   std::string executable;
-  Stamp started, activated;
-  std::string status;  // the latest status that the agent has sent; empty if none
+  Stamp started, activated{};
+  std::string status{};  // the latest status that the agent has sent; empty if none
 };
 
 // An upgrade that was accepted: under way, or ended.
