@@ -794,14 +794,11 @@ class Step {
   }
 
   // Records how the upgrade under way ended, if it was accepted.
-  void record_ending(UpgradeOutcome outcome, std::string_view reason = {}) {
+  void record_ending(UpgradeOutcome outcome, const std::string& reason = {}) {
     if (!state_.upgrade || !state_.upgrade->generation) return;
     RecordEnding ending{outcome, state_.upgrade->failure};
     if (outcome != UpgradeOutcome::committed && !ending.failure) {
-      ending.failure = Failure{};
-      ending.failure->id = state_.upgrade->id;
-      ending.failure->stage = Stage::shutdown;
-      ending.failure->reason = fit_text(reason, reason_bytes_max);
+      ending.failure = words::failure_of(state_.upgrade->id, Stage::shutdown, reason, 0, nullptr);
     }
     order(std::move(ending));
   }
