@@ -140,9 +140,9 @@ int run_child(void* data) {
   const int program_descriptor = birth.vectors.program_descriptor();
   if (::setsid() >= 0 && reset_signals() &&
       put_descriptors_in_place(birth.pipes, birth.passed, program_descriptor)) {
-    failure = {.where = StartFailed::Where::exec, .error = execute(birth.program, birth.vectors)};
+    failure = {.error = execute(birth.program, birth.vectors), .exec_failed = true};
   } else {
-    failure = {.where = StartFailed::Where::resources, .error = errno};
+    failure.error = errno;
   }
   const ssize_t written = ::write(birth.pipes.report.write.get(), &failure, sizeof failure);
   return written == sizeof failure ? 1 : 2;
@@ -162,7 +162,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (!make_pipe(pipes.input) || !make_pipe(pipes.output) || !make_pipe(pipes.report) ||
       ::fcntl(pipes.input.write.get(), F_SETFL, O_NONBLOCK) != 0 ||
       ::fcntl(pipes.output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return StartFailed{.where = StartFailed::Where::resources, .error = errno};
+    return StartFailed{errno};
   }
   // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
   // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the time
@@ -172,7 +172,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
       ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
-  if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
+  if (pid < 0) return StartFailed{errno};
 
   // The kernel wakes this process in the middle of the child's exec, usually on the child's
   // processor, which the child needs to finish its exec. So yield the processor. Otherwise the
@@ -237,7 +237,7 @@ std::variant<Started, StartFailed> start_process(const Program& program,
   // file that was checked.
   const bool is_looked_up = setting.adapter && program.kind == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
-    return StartFailed{.where = StartFailed::Where::exec, .error = changed};
+    return StartFailed{.error = changed, .exec_failed = true};
   }
   Vectors vectors(program, setting);
   return start(setting.adapter ? *setting.adapter : program, vectors, setting.passed);

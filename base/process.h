@@ -74,13 +74,10 @@ struct Started {
 };
 
 struct StartFailed {
-  enum class Where {
-    resources,  // the system had no process, memory or descriptor left
-    exec        // exec failed: the kernel refused the program
-  };
-
-  Where where = Where::resources;
   int error = 0;  // the errno value of the failure
+  // True if exec failed: the kernel refused the program. Otherwise the system had no process,
+  // memory or descriptor left.
+  bool exec_failed = false;
 
   bool operator==(const StartFailed&) const = default;
 };

@@ -68,8 +68,7 @@ void Loop::perform(const Spawn& spawn) {
     // If the exec has failed, the kernel has refused the file that it was given. Without --adapter,
     // that is the agent's own file, which therefore is not executable. With --adapter, it is the
     // adapter's file, so nothing is known about the agent's file.
-    outcome_.not_executable =
-        failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
+    outcome_.not_executable = failed->exec_failed && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));
     return;
   }

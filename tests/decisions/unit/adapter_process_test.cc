@@ -141,7 +141,7 @@ TEST_CASE("a script whose path no longer names it is not given to an adapter") {
 
   const auto result = start_process(script, with_adapter());
 
-  CHECK(std::get<StartFailed>(result) == StartFailed{StartFailed::Where::exec, ESTALE});
+  CHECK(std::get<StartFailed>(result) == StartFailed{.error = ESTALE, .exec_failed = true});
 }
 
 TEST_CASE("an adapter whose file was replaced is started as it was; a script is not") {
@@ -162,7 +162,7 @@ TEST_CASE("an adapter whose file was replaced is started as it was; a script is 
     const ChildSetting setting = with_adapter(path);
     std::filesystem::rename(directory.write("new", "#!/bin/sh\n"), path);
     const auto result = start_process(program, setting);
-    CHECK(std::get<StartFailed>(result) == StartFailed{StartFailed::Where::exec, ESTALE});
+    CHECK(std::get<StartFailed>(result) == StartFailed{.error = ESTALE, .exec_failed = true});
   }
 }
 

@@ -431,7 +431,7 @@ TEST_CASE("a program that cannot be started leaves no agent behind") {
   const auto failed = bench.agents->start(1, program);
 
   REQUIRE(failed);
-  CHECK(*failed == StartFailed{.where = StartFailed::Where::exec, .error = ENOENT});
+  CHECK(*failed == StartFailed{.error = ENOENT, .exec_failed = true});
   CHECK(bench.agents->pid_of(1) == -1);
   CHECK(bench.events.empty());
 }

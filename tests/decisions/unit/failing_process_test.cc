@@ -20,7 +20,6 @@
 namespace failing_process_test {
 
 using namespace upgrader;
-using Where = StartFailed::Where;
 
 namespace {
 
@@ -125,7 +124,7 @@ TEST_CASE("a program whose path has gone is not started where no descriptor can 
   constexpr int signals = 64;
   const Failing executing(Call::syscall, error, signals);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = error});
+  CHECK(failure_of(program) == StartFailed{.error = error, .exec_failed = true});
   CHECK(executing.fired());
 }
 
@@ -139,7 +138,7 @@ TEST_CASE("a start whose process cannot give a signal its default fails, but for
 
   CHECK(failing.fired());
   CHECK(failure.has_value() == promised);
-  if (promised) CHECK(failure == StartFailed{.where = Where::resources, .error = EINVAL});
+  if (promised) CHECK(failure == StartFailed{EINVAL});
 }
 
 TEST_CASE("a start for which a pipe is not to be had fails, and leaves no descriptor behind") {
@@ -151,7 +150,7 @@ TEST_CASE("a start for which a pipe is not to be had fails, and leaves no descri
   const auto failure = failure_of(program);
 
   CHECK(failing.fired());
-  CHECK(failure == StartFailed{.where = Where::resources, .error = EMFILE});
+  CHECK(failure == StartFailed{EMFILE});
   CHECK(descriptors_of(::getpid()) == before);
 }
 
@@ -160,7 +159,7 @@ TEST_CASE("a start whose pipes cannot be made non-blocking fails") {
   const int after = GENERATE(0, 1);
   const Failing failing(Call::fcntl, EPERM, after);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EPERM});
+  CHECK(failure_of(program) == StartFailed{EPERM});
   CHECK(failing.fired());
 }
 
@@ -168,7 +167,7 @@ TEST_CASE("a start for which there is no process fails") {
   const Program program = program_of("/bin/true");
   const Failing failing(Call::clone, EAGAIN);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EAGAIN});
+  CHECK(failure_of(program) == StartFailed{EAGAIN});
   CHECK(failing.fired());
 }
 
@@ -177,15 +176,14 @@ TEST_CASE("a start whose process cannot put its descriptors in place fails") {
   const int after = GENERATE(0, 1);
   const Failing failing(Call::dup2, EBADF, after);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::resources, .error = EBADF});
+  CHECK(failure_of(program) == StartFailed{EBADF});
 }
 
 TEST_CASE("a start whose process cannot pass a descriptor on fails") {
   const Program program = program_of("/bin/true");
   const Failing failing(Call::fcntl, EBADF, 2);
 
-  CHECK(failure_of(program, ChildSetting{.environment = {}, .passed = 1}) ==
-        StartFailed{.where = Where::resources, .error = EBADF});
+  CHECK(failure_of(program, ChildSetting{.environment = {}, .passed = 1}) == StartFailed{EBADF});
 }
 
 TEST_CASE("a start fails whose process cannot pass the program on to its adapter") {
@@ -193,7 +191,7 @@ TEST_CASE("a start fails whose process cannot pass the program on to its adapter
   const ChildSetting setting{.environment = {}, .passed = 0, .adapter = program_of("/bin/cat")};
   const Failing failing(Call::fcntl, EBADF, 2);
 
-  CHECK(failure_of(program, setting) == StartFailed{.where = Where::resources, .error = EBADF});
+  CHECK(failure_of(program, setting) == StartFailed{EBADF});
 }
 
 TEST_CASE("a process that cannot tell why it was not executed ends by itself") {
@@ -215,7 +213,7 @@ TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
   const Failing reading(Call::read, EINTR);
   const Failing waiting(Call::waitpid, EINTR);
 
-  CHECK(failure_of(gone) == StartFailed{.where = Where::exec, .error = ENOENT});
+  CHECK(failure_of(gone) == StartFailed{.error = ENOENT, .exec_failed = true});
 
   CHECK(reading.fired());
   CHECK(waiting.fired());
@@ -227,7 +225,7 @@ TEST_CASE("a child that another has reaped is not waited for for ever") {
   const Program gone = orphaned_script(directory);
   const Failing waiting(Call::waitpid, ECHILD);
 
-  CHECK(failure_of(gone) == StartFailed{.where = Where::exec, .error = ENOENT});
+  CHECK(failure_of(gone) == StartFailed{.error = ENOENT, .exec_failed = true});
 
   CHECK(waiting.fired());
   CHECK(::waitpid(-1, nullptr, 0) > 0);
@@ -249,7 +247,7 @@ TEST_CASE("a path that comes to name the same file again while it is executed is
   // The path is checked by two calls of stat(). Only the first fails, as if the file did not exist.
   const Failing failing(Call::stat, ENOENT);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
+  CHECK(failure_of(program) == StartFailed{.error = ENOENT, .exec_failed = true});
 }
 
 TEST_CASE("a program is refused when it cannot be looked at") {
@@ -355,7 +353,7 @@ TEST_CASE("a script that was rewritten as another kind of file is refused by the
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
   directory.write("script", "no script");
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOEXEC});
+  CHECK(failure_of(program) == StartFailed{.error = ENOEXEC, .exec_failed = true});
 }
 
 TEST_CASE("a script whose path cannot be looked at before its exec is not started") {
@@ -363,7 +361,7 @@ TEST_CASE("a script whose path cannot be looked at before its exec is not starte
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
   const Failing failing(Call::stat, EIO);
 
-  CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = EIO});
+  CHECK(failure_of(program) == StartFailed{.error = EIO, .exec_failed = true});
 }
 
 TEST_CASE("a program that may be executed but not opened for reading is one that is not read") {
@@ -450,7 +448,7 @@ TEST_CASE("without a session of its own there is no agent") {
 
   const StartFailed failure = failure_of_start();
 
-  CHECK(failure == StartFailed{.where = StartFailed::Where::resources, .error = EPERM});
+  CHECK(failure == StartFailed{EPERM});
 }
 
 TEST_CASE("without the signals that it is to get there is no agent") {
@@ -458,7 +456,7 @@ TEST_CASE("without the signals that it is to get there is no agent") {
 
   const StartFailed failure = failure_of_start();
 
-  CHECK(failure == StartFailed{.where = StartFailed::Where::resources, .error = EPERM});
+  CHECK(failure == StartFailed{EPERM});
   CHECK(ended_child() == std::nullopt);
 }
 

@@ -18,7 +18,6 @@
 namespace failing_program_test {
 
 using namespace upgrader;
-using Where = StartFailed::Where;
 
 // ---- the exec
 //
@@ -98,7 +97,7 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const auto result = start_process(cat.program(), {});
 
   CHECK(std::get<StartFailed>(result).error == error);
-  CHECK(std::get<StartFailed>(result).where == Where::exec);
+  CHECK(std::get<StartFailed>(result).exec_failed);
 }
 
 TEST_CASE("a program that only root may read is started once by others, and keeps its name") {

@@ -335,9 +335,9 @@ TEST_CASE("a script whose path no longer names it is not started") {
   const Program script = program_of(path);
 
   std::filesystem::remove(path);
-  CHECK(failure_of(script) == StartFailed{StartFailed::Where::exec, ENOENT});
+  CHECK(failure_of(script) == StartFailed{.error = ENOENT, .exec_failed = true});
   std::filesystem::rename(directory.write("new", "#!/bin/sh\n"), path);
-  CHECK(failure_of(script) == StartFailed{StartFailed::Where::exec, ESTALE});
+  CHECK(failure_of(script) == StartFailed{.error = ESTALE, .exec_failed = true});
   CHECK(no_child_is_left());
 }
 
@@ -350,20 +350,20 @@ TEST_CASE("a program that the kernel refuses is reported with its errno, and lea
   SECTION("never handed to a shell") {
     std::ofstream(path, std::ios::trunc) << "touch " << directory / "marker"
                                          << "\n";
-    CHECK(failure_of(program) == StartFailed{StartFailed::Where::exec, ENOEXEC});
+    CHECK(failure_of(program) == StartFailed{.error = ENOEXEC, .exec_failed = true});
     CHECK_FALSE(std::filesystem::exists(directory / "marker"));
   }
   SECTION("being written to") {
     const OwnedFd writer(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    CHECK(failure_of(program) == StartFailed{StartFailed::Where::exec, ETXTBSY});
+    CHECK(failure_of(program) == StartFailed{.error = ETXTBSY, .exec_failed = true});
   }
   SECTION("no longer executable") {
     REQUIRE(::chmod(path.c_str(), 0644) == 0);
-    CHECK(failure_of(program) == StartFailed{StartFailed::Where::exec, EACCES});
+    CHECK(failure_of(program) == StartFailed{.error = EACCES, .exec_failed = true});
   }
   SECTION("an argument that is too long") {
     const Program verbose = program_of(path, {std::string(1 << 20, 'x')});
-    CHECK(failure_of(verbose) == StartFailed{StartFailed::Where::exec, E2BIG});
+    CHECK(failure_of(verbose) == StartFailed{.error = E2BIG, .exec_failed = true});
   }
 
   CHECK(no_child_is_left());
@@ -376,7 +376,7 @@ TEST_CASE("a passed descriptor that is not open is a failure of resources") {
 
   const StartFailed failure = failure_of(program, {.environment = {}, .passed = 500});
 
-  CHECK(failure == StartFailed{StartFailed::Where::resources, EBADF});
+  CHECK(failure == StartFailed{EBADF});
   CHECK(no_child_is_left());
   CHECK(descriptors_of(::getpid()) == before);
 }
@@ -403,7 +403,7 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
     INFO(spare);
     REQUIRE(std::holds_alternative<StartFailed>(result));
-    CHECK(std::get<StartFailed>(result) == StartFailed{StartFailed::Where::resources, EMFILE});
+    CHECK(std::get<StartFailed>(result) == StartFailed{EMFILE});
     CHECK(no_child_is_left());
   }
 

@@ -169,8 +169,8 @@ using simulation::World;
 std::variant<Started, StartFailed> start_process(const Program& program, const ChildSetting&) {
   the_judge->check_start();
   const World outcome = the_judge->next_outcome(World::spawn);
-  if (outcome == World::spawn_refused) return StartFailed{StartFailed::Where::exec, EIO};
-  if (outcome == World::spawn_fails) return StartFailed{StartFailed::Where::resources, EIO};
+  if (outcome == World::spawn_refused) return StartFailed{.error = EIO, .exec_failed = true};
+  if (outcome == World::spawn_fails) return StartFailed{EIO};
   Process* process = the_machine->start(program.path);
   return Started{process->pid, OwnedFd(the_machine->open({Descriptor::What::input, process})),
                  OwnedFd(the_machine->open({Descriptor::What::output, process}))};
