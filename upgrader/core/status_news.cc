@@ -58,21 +58,17 @@ struct StatusNews {
   }
 
   void put_agents() {
-    if (state.incumbent) {
-      put_agent(state.incumbent->activated ? "active" : held_place(*state.incumbent),
-                *state.incumbent, facts.incumbent_arguments);
-    }
-    if (state.candidate) {
-      put_agent(held_place(*state.candidate), *state.candidate, facts.candidate_arguments);
-    }
+    if (state.incumbent) put_agent(*state.incumbent, facts.incumbent_arguments);
+    if (state.candidate) put_agent(*state.candidate, facts.candidate_arguments);
   }
 
-  static const char* held_place(const Agent& agent) {
+  static const char* place_of(const Agent& agent) {
+    if (agent.activated) return "active";
     return agent.role == Role::fallback ? "standby" : "candidate";
   }
 
-  void put_agent(const char* name, const Agent& agent, const std::vector<std::string>* arguments) {
-    paper.open(name, '{');
+  void put_agent(const Agent& agent, const std::vector<std::string>* arguments) {
+    paper.open(place_of(agent), '{');
     paper.put("generation", agent.generation);
     paper.put("role", agent_protocol::name_of(agent.role));
     const AgentPast* const past = chronicle.find(agent.generation);
