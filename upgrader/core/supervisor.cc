@@ -329,8 +329,7 @@ class Step {
     request.id = "sigusr2-{}"_with(++state_.upgrade_signals);
     if (const std::optional<std::string> busy = why_busy()) {
       log(LogLevel::warning, "upgrade {} refused: {}"_with(request.id, *busy));
-      restore_link_unless_waiting();
-      return;
+      return restore_link_unless_waiting();
     }
     begin_upgrade(request, Origin::signal);
   }
@@ -478,8 +477,7 @@ class Step {
   void candidate_exited(Agent& gone, const Ending& ending) {
     if (gone.killed) {
       log_reaped(gone);
-      go_on_after_reaping();
-      return;
+      return go_on_after_reaping();
     }
     held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
   }
@@ -495,15 +493,13 @@ class Step {
       const bool unclean =
           gone.activated && state_.shutdown && state_.left_behind->exit_status != 0;
       log(unclean ? LogLevel::error : LogLevel::info, how_it_went);
-      go_on_after_reaping();
-      return;
+      return go_on_after_reaping();
     }
     if (!gone.activated) return held_incumbent_exited(gone, ending);
     if (!state_.upgrade || (!gone.told && !belongs_to_upgrade(gone))) {
       restore_link_for_signal();
       if (state_.upgrade) drop_upgrade("the active agent exited");
-      end_with(exit_status_of(ending), how_it_went);
-      return;
+      return end_with(exit_status_of(ending), how_it_went);
     }
     log(LogLevel::info, how_it_went);
     if (!belongs_to_upgrade(gone)) return take_over_from(gone, ending);
@@ -545,8 +541,7 @@ class Step {
       const std::string reason =
           gone.killed ? "the active agent did not stop {}"_with(words::within(gone))
                       : "the active agent {} without having confirmed its stop"_with(ending);
-      fail_upgrade(Stage::stop, reason, 0, gone.killed ? nullptr : &ending);
-      return;
+      return fail_upgrade(Stage::stop, reason, 0, gone.killed ? nullptr : &ending);
     }
     if (!gone.stopped) log(LogLevel::warning, "{} stopped uncleanly; going on"_with(gone));
     if (upgrade.terms.mode == Mode::sequential) {

@@ -293,8 +293,7 @@ void Agents::bury_the_dead(const Budget& budget) {
     Running& agent = **newest;
     if (!read_lines(agent, agent.last_words, budget)) {
       agent.channel.watch_output(false);
-      start_backlog();
-      return;
+      return start_backlog();
     }
     bury(agent);
   }
