@@ -150,7 +150,6 @@ void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& 
   if (activated_now) {
     // A gap is a time without an active agent. An upgrade that fails on trial has two: one before
     // the new version, and one before the fallback. The record shows only the later gap.
-    upgrade_->gap_us.reset();
     if (vacant_since_) upgrade_->gap_us = now.monotonic_us - vacant_since_.monotonic_us;
   }
   if (agent.generation != upgrade_->generation) {
