@@ -45,21 +45,16 @@ void Refusals::refuse_member(const char* name, std::string_view what, int error_
 
 bool Refusals::keeps_rule(const char* name, std::string_view value, const TextRule& rule) {
   using Form = TextRule::Form;
-  const char* form_fault = nullptr;
-  if (rule.form == Form::printable_ascii && !is_printable_ascii(value)) {
-    form_fault = "is not printable ASCII of at least one byte";
-  }
-  if (rule.form == Form::absolute_path && !value.starts_with('/')) {
-    form_fault = "is no absolute path";
-  }
   if (value.size() > rule.bytes_max) {
     refuse_member(name, "is longer than {} bytes"_with(rule.bytes_max), EMSGSIZE);
   } else if (value.find('\0') != std::string_view::npos) {
     refuse_member(name, "holds U+0000 or a lone surrogate");
   } else if (!is_utf8(value)) {
     refuse_member(name, "is no UTF-8", EILSEQ);
-  } else if (form_fault != nullptr) {
-    refuse_member(name, form_fault);
+  } else if (rule.form == Form::printable_ascii && !is_printable_ascii(value)) {
+    refuse_member(name, "is not printable ASCII of at least one byte");
+  } else if (rule.form == Form::absolute_path && !value.starts_with('/')) {
+    refuse_member(name, "is no absolute path");
   } else if (escaped_bytes(value) > rule.escaped_bytes_max) {
     refuse_member(name, "is longer than {} bytes when it is escaped"_with(rule.escaped_bytes_max),
                   EMSGSIZE);
