@@ -222,11 +222,8 @@ namespace {
 class SixReleases {
  public:
   SixReleases() {
-    for (const char* const version : {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"}) {
-      const std::string file = directory_.path() + "/web-v" + version;
-      std::ofstream(file) << "a program";
-      std::filesystem::permissions(file, std::filesystem::perms::owner_all);
-    }
+    for (const char* const version : {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"})
+      directory_.write(std::string("web-v") + version, "a program");
   }
   const std::string& path() const { return directory_.path(); }
 
@@ -248,13 +245,13 @@ class SixReleases {
     std::string left;
     for (int minor = 0; minor <= 5; ++minor) {
       const std::string number = std::to_string(minor);
-      if (std::filesystem::exists(directory_.path() + "/web-v1." + number + ".0")) left += number;
+      if (std::filesystem::exists(directory_ / ("web-v1." + number + ".0"))) left += number;
     }
     return left;
   }
 
  private:
-  Directory directory_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace
@@ -270,14 +267,14 @@ TEST_CASE("the oldest releases make room for the next, but not what runs and wha
 
 TEST_CASE("a release is not removed if it may be in use") {
   SixReleases releases;
-  const Directory control;
-  std::ofstream(control.path() + "/status.json")
-      << R"({"active":{"executable":")" << releases.path() << R"(/web-v1.2.0"}})";
+  const TemporaryDirectory control;
+  control.write("status.json",
+                R"({"active":{"executable":")" + releases.path() + R"(/web-v1.2.0"}})");
   std::filesystem::create_symlink("web-v1.0.0", releases.path() + "/previous");
 
   CHECK(releases.after_a_fetch(1, "", "") == "012345");
   CHECK(releases.after_a_fetch(1, "unknown", "") == "012345");
-  CHECK(releases.after_a_fetch(1, "1.5.0", "", {control.path() + "/absent"}) == "012345");
+  CHECK(releases.after_a_fetch(1, "1.5.0", "", {control / "absent"}) == "012345");
   CHECK(releases.after_a_fetch(1, "1.5.0", "", {control.path()}) == "025");
 }
 

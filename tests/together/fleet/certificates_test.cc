@@ -312,14 +312,13 @@ TEST_CASE("a durable time is read as it was written, and another text is no time
 }
 
 TEST_CASE("a certificate that is kept is used once it is valid, unless it is not needed any more") {
-  std::string directory = (std::filesystem::temp_directory_path() / "time.XXXXXX").string();
-  REQUIRE(mkdtemp(directory.data()) != nullptr);
-  const std::string file = directory + "/node.pem";
+  const TemporaryDirectory directory;
+  const std::string file = directory / "node.pem";
   const auto made = [](int days) {
     return sign_for_key({.name = "cell", .days = days, .is_authority = true}, new_private_key())
         .certificate;
   };
-  const CertificateClock clock(directory + "/time", {.own = file});
+  const CertificateClock clock(directory / "time", {.own = file});
   const std::string first = made(3);
   const std::string second = made(4);
   REQUIRE(replace_file(file, first, 0644).empty());
@@ -335,7 +334,6 @@ TEST_CASE("a certificate that is kept is used once it is valid, unless it is not
   clock.use_next();
   CHECK(content_of_file(file) == second);
   CHECK_FALSE(clock.next());
-  std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("a later time that another process has made durable stays") {
