@@ -16,6 +16,7 @@
 #include "tests/decisions/unit/init_socket.h"
 #include "tests/decisions/unit/processes.h"
 #include "upgrader/shell/channel.h"
+#include "upgrader/shell/init_system.h"
 
 namespace failing_process_test {
 
