@@ -57,7 +57,7 @@ canary_messages() {
 struct Planted {
   static constexpr std::string_view type = "planted";
 };
-void serialize(Archive& archive, Planted& message) {
+void serialize(auto& archive, Planted& message) {
   archive(make_nvp("in_code", message.in_code));
 }
 CODE
@@ -132,7 +132,7 @@ transcript_lines() {
 # Checks that the message types and members in the page's transcripts exist.
 check_transcripts() {
   members_in_code >"$scratch/code"
-  sed -nE '/serialize\(Archive& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \
+  sed -nE '/serialize\(auto& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \
     agent-protocol/cpp/wire/serialize.h | sed 's/^/welcome /' >>"$scratch/code"
   transcript_lines | grep -E '^[0-9]+[<>] ' >"$scratch/lines"
   [ -s "$scratch/lines" ] || echo 'man/agent-protocol.7: no transcript found'
