@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fleet/agent/join.h"
+#include "fleet/agent/renewal.h"
 #include "fleet/common/authority.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
@@ -151,8 +152,13 @@ std::string JoinPlace::settle(const TokenText& token, const std::string& authori
   std::string why = write_release_keys(token, answer);
   if (why.empty()) why = write_if_absent(path("ca.pem"), authority);
   if (why.empty()) why = write_if_absent(defaults_ + "/fleet-agent", settings(token));
-  if (why.empty()) why = replace_file(path("node.pem"), answer.certificate, public_file);
-  return why;
+  if (!why.empty()) return why;
+  // A certificate from before may end later than the new one, but it may be revoked.
+  std::error_code error;
+  const std::string next = next_beside(path("node.pem"));
+  files::remove(next, error);
+  if (error) return next + ": " + error.message();
+  return replace_file(path("node.pem"), answer.certificate, public_file);
 }
 
 }  // namespace fleet

@@ -20,12 +20,6 @@ constexpr UnixSeconds between_writes = 3'600;
 // The mode of the certificate file. Everybody may read the file, since a certificate is not secret.
 constexpr unsigned int certificate_mode = 0644;
 
-// A certificate that is not valid yet is kept beside the machine's certificate, in a file of this
-// name, until it is valid.
-std::string next_beside(const std::string& own) {
-  return own + ".next";
-}
-
 // Returns the time in the file, or 0 if the file is absent or cannot be read.
 UnixSeconds kept_in(const std::string& file) {
   const auto text = content_of_regular_file(file);
@@ -79,7 +73,11 @@ CertificateTime CertificateClock::time() const {
 
 std::optional<Validity> CertificateClock::next() const {
   if (certificates_.own.empty()) return std::nullopt;
-  return validity_of(content_of_file(next_beside(certificates_.own)));
+  const std::string pem = content_of_file(next_beside(certificates_.own));
+  if (pem.empty()) return std::nullopt;
+  const std::string name = name_in(pem).value_or("");
+  const bool is_usable = why_not_usable(pem, name, content_of_file(certificates_.key)).empty();
+  return is_usable ? validity_of(pem) : std::nullopt;
 }
 
 std::string CertificateClock::keep_next(const std::string& pem) const {
@@ -116,6 +114,10 @@ std::string CertificateClock::keep(bool at_once) {
     return why;
   durable_ = *fresh;
   return "";
+}
+
+std::string next_beside(const std::string& own) {
+  return own + ".next";
 }
 
 // ---- the renewal of the certificate

@@ -45,6 +45,10 @@ struct CertificateTime {
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 
+// Returns the path of the file for a certificate that is not valid yet, and is kept until it is
+// valid: it lies beside the file of the machine's own certificate, `own`.
+[[nodiscard]] std::string next_beside(const std::string& own);
+
 // Tells the time with which this machine checks whether certificates have expired. For this, reads
 // the machine's clock, and keeps the latest known time in a file, which fleet-agent reads at its
 // next start.
@@ -56,7 +60,7 @@ class CertificateClock {
   // Keeps a certificate that is not valid yet. Returns an empty string on success, or else the
   // reason for the failure.
   [[nodiscard]] std::string keep_next(const std::string& pem) const;
-  // Returns when the kept certificate is valid, or no value if none is kept.
+  // Returns when the kept certificate is valid, or no value if none is kept for the machine's key.
   [[nodiscard]] std::optional<Validity> next() const;
   // Replaces the machine's certificate by the kept one, if the kept one is valid by now.
   void use_next() const;

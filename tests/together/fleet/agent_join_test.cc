@@ -142,6 +142,16 @@ TEST_CASE("a machine that has other keys of releases keeps them, and takes none"
   CHECK(root.key("b.pub").empty());
 }
 
+TEST_CASE("a machine that joins again keeps no certificate from before that is not valid yet") {
+  const Root root;
+  JoinPlace place(root.path(), "n1");
+  REQUIRE(place.open().empty());
+  const std::string next = root.path() + "/etc/fleet/node.pem.next";
+  REQUIRE(replace_file(next, "revoked", 0644).empty());
+  CHECK(place.settle(token, "CA", answer).empty());
+  CHECK_FALSE(std::filesystem::exists(next));
+}
+
 TEST_CASE("a link to itself in the place of a file is named, and nothing is written behind it") {
   const Root root;
   JoinPlace place(root.path(), "n1");

@@ -314,13 +314,14 @@ TEST_CASE("a durable time is read as it was written, and another text is no time
 TEST_CASE("a certificate that is kept is used once it is valid, unless it is not needed any more") {
   const TemporaryDirectory directory;
   const std::string file = directory / "node.pem";
-  const auto made = [](int days) {
-    return sign_for_key({.name = "cell", .days = days, .is_authority = true}, new_private_key())
-        .certificate;
+  const std::string key = new_private_key();
+  const auto made = [](int days, const std::string& for_key) {
+    return sign_for_key({.name = "cell", .days = days, .is_authority = true}, for_key).certificate;
   };
-  const CertificateClock clock(directory / "time", {.own = file});
-  const std::string first = made(3);
-  const std::string second = made(4);
+  const CertificateClock clock(directory / "time",
+                               {.own = file, .key = directory.write("node.key", key)});
+  const std::string first = made(3, key);
+  const std::string second = made(4, key);
   REQUIRE(replace_file(file, first, 0644).empty());
   CHECK_FALSE(clock.next());
 
@@ -334,6 +335,12 @@ TEST_CASE("a certificate that is kept is used once it is valid, unless it is not
   clock.use_next();
   CHECK(content_of_file(file) == second);
   CHECK_FALSE(clock.next());
+
+  // The machine has got another key since.
+  REQUIRE(clock.keep_next(made(5, new_private_key())).empty());
+  CHECK_FALSE(clock.next());
+  CHECK(clock.judge().wait.empty());
+  CHECK(content_of_file(file) == second);
 }
 
 TEST_CASE("a later time that another process has made durable stays") {
