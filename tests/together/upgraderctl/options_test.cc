@@ -224,7 +224,27 @@ TEST_CASE("an id that ended in the life before is not begun again") {
   const Finish finish = no_errand_from({"upgrade", "--id=u7"}, at_rest(), previous);
 
   CHECK(finish.status == exit_fell_back);
-  CHECK(finish.text.find("not begun again") != std::string::npos);
+  CHECK(finish.text ==
+        "upgrade u7 ended earlier in the upgrader's previous life, on 2026-11-22 08:00:42 UTC, "
+        "and is not begun again: fell back, having failed on trial: exited; version 1.0 is active "
+        "again (ready after 412 ms)");
+}
+
+TEST_CASE("an upgrade that ended earlier is reported with its time, as it ended") {
+  const auto [outcome, exit_status] =
+      GENERATE(table<std::string, int>({{"committed", exit_done},
+                                        {"kept", exit_kept},
+                                        {"fell_back", exit_fell_back},
+                                        {"ended", exit_ended}}));
+  Status status = at_rest();
+  status.endings = {ending_of("u7", outcome, "trial", "exited")};
+
+  const Finish finish = no_errand_from({"upgrade", "--id=u7"}, status);
+
+  CHECK(finish.status == exit_status);
+  CHECK(finish.text.starts_with(
+      "upgrade u7 ended earlier, on 2026-11-22 08:00:42 UTC, and is not begun again: "));
+  CHECK(errand_from({"upgrade", "--id=u8"}, status).id == "u8");
 }
 
 TEST_CASE("an id that another executable was asked for under is refused, and nothing is sent") {
@@ -287,7 +307,9 @@ TEST_CASE("a way back has another executable after its commit, and may be asked 
   status.endings = {ending_of("u7", "committed")};
   Options options = parsed({"upgrade", "--previous", "--id=u7"});
   options.executable = options.resolved = "/opt/agent/1.0";
-  CHECK(std::holds_alternative<Errand>(errand_of(options, seen_before(status), "ctl-1")));
+  const auto errand = errand_of(options, seen_before(status), "ctl-1");
+  REQUIRE(std::holds_alternative<NoErrand>(errand));
+  CHECK(std::get<NoErrand>(errand).status == exit_done);
 }
 
 TEST_CASE("an id is not asked for where the life before cannot be read that may know it") {
@@ -301,7 +323,7 @@ TEST_CASE("an id is not asked for where the life before cannot be read that may 
   CHECK(status_of({"upgrade", "--id=u7"}) == exit_unknown);
   CHECK(status_of({"upgrade"}) == -1);
   seen.status.endings = {ending_of("u7", "committed")};
-  CHECK(status_of({"upgrade", "--id=u7"}) == -1);
+  CHECK(status_of({"upgrade", "--id=u7"}) == exit_done);
 }
 
 TEST_CASE("if the status may be old, upgraderctl does not say that no upgrade is under way") {

@@ -51,22 +51,23 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Returns the command's exit status and message if the upgrade that --id names has ended under the
-// previous upgrader. Otherwise returns nothing. For such an upgrade the request must not be sent:
-// the current upgrader does not know of the upgrade, and would begin it a second time.
-std::optional<NoErrand> ended_before(const Options& options,
-                                     const std::optional<Status>& previous) {
-  if (!options.id || !previous) return std::nullopt;
-  const Ending* ending = find_ending(*previous, *options.id);
+// Returns the command's exit status and message if `status` shows that the upgrade that --id names
+// has ended. Otherwise returns nothing. `life` says in the message which upgrader process `status`
+// is from. For such an upgrade no request is sent: an upgrader that has been restarted since would
+// begin the upgrade a second time.
+std::optional<NoErrand> ended_before(const Options& options, const std::optional<Status>& status,
+                                     const std::string& life) {
+  if (!options.id || !status) return std::nullopt;
+  const Ending* ending = find_ending(*status, *options.id);
   if (ending == nullptr) return std::nullopt;
-  int status = exit_unknown;
-  if (ending->outcome == "committed") status = exit_done;
-  if (ending->outcome == "kept") status = exit_kept;
-  if (ending->outcome == "fell_back") status = exit_fell_back;
-  if (ending->outcome == "ended") status = exit_ended;
-  return Finish{status, "upgrade " + shown(*options.id) +
-                            " has ended in the upgrader's previous life, and is not begun again: " +
-                            ending_sentence(*ending)};
+  int exit_status = exit_unknown;
+  if (ending->outcome == "committed") exit_status = exit_done;
+  if (ending->outcome == "kept") exit_status = exit_kept;
+  if (ending->outcome == "fell_back") exit_status = exit_fell_back;
+  if (ending->outcome == "ended") exit_status = exit_ended;
+  const std::string when = ending->ended ? ", on " + show_moment(*ending->ended) : "";
+  return Finish{exit_status, "upgrade " + shown(*options.id) + " ended earlier" + life + when +
+                                 ", and is not begun again: " + ending_sentence(*ending)};
 }
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
@@ -95,13 +96,12 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
 }
 
 // Returns the command's exit status and message if the upgrade that --id names may have ended under
-// the previous upgrader: that upgrader's status cannot be read, and the current status does not
-// show the upgrade. Otherwise returns nothing. For such an upgrade the request must not be sent,
-// because an upgrade must not be begun a second time.
+// the previous upgrader: that upgrader's status cannot be read, and the upgrade is not under way.
+// Otherwise returns nothing. For such an upgrade the request must not be sent, because an upgrade
+// must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
-  if (find_ending(seen.status, *options.id) != nullptr) return std::nullopt;
   return Finish{exit_unknown, "whether upgrade " + shown(*options.id) +
                                   " has ended in the upgrader's previous life is not known: " +
                                   seen.previous_trouble +
@@ -111,7 +111,10 @@ std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& s
 std::variant<Errand, NoErrand> upgrade_errand(const Options& options, const Seen& seen,
                                               const std::string& name) {
   if (auto another = of_another_executable(options, seen)) return *std::move(another);
-  if (auto ended = ended_before(options, seen.previous)) return *std::move(ended);
+  if (auto ended = ended_before(options, seen.status, "")) return *std::move(ended);
+  if (auto ended = ended_before(options, seen.previous, " in the upgrader's previous life")) {
+    return *std::move(ended);
+  }
   if (auto unknown = of_an_unknown_life(options, seen)) return *std::move(unknown);
   Errand errand = errand_with(options.no_wait ? Goal::answer : Goal::ending, options, seen);
   errand.executable = to_compare(options);
