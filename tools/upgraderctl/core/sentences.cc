@@ -141,8 +141,16 @@ std::string phase_clause(const Status& status, Moment now) {
   std::string clause = status.phase.empty() ? "in a phase that is not known" : shown(status.phase);
   if (status.since) clause += " for " + show_duration(now - *status.since);
   if (!status.deadline) return clause;
-  if (*status.deadline >= now)
-    return clause + ", " + show_duration(*status.deadline - now) + " left";
+  // The phase `running` has a deadline only while the active agent has yet to say `healthy`.
+  const bool is_for_healthy = status.phase == "running";
+  if (*status.deadline >= now) {
+    return clause + ", " + show_duration(*status.deadline - now) + " left" +
+           (is_for_healthy ? " for the agent to say healthy" : "");
+  }
+  if (is_for_healthy) {
+    return clause + ", the agent had to say healthy " + show_duration(now - *status.deadline) +
+           " ago";
+  }
   return clause + ", " + show_duration(now - *status.deadline) + " late";
 }
 
