@@ -84,6 +84,13 @@ Result<upgrader::OwnedFd> open_terminal() {
                  Trouble::usage};
 }
 
+// Tells a person at a terminal why the command now seems to do nothing. Ignores errors.
+void announce_derivation() {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  static_cast<void>(write_all(STDERR_FILENO, "standard error",
+                              "deriving a key from the password, which takes a few seconds ...\n"));
+}
+
 // Reads a password, which is the first line of the file that MINISIGN_PASSWORD_FILE names. If this
 // variable is not set, prints `question` on the terminal and reads a line from it. Refuses if there
 // is neither the variable nor a terminal, or if a signal interrupts the reading.
@@ -167,6 +174,7 @@ Result<PublicKey> make_key_files(const std::string& secret, const std::string& o
     Result<std::string> read = read_new_password();
     if (!read) return read.refusal();
     password = std::move(read.value());
+    announce_derivation();
   }
   const Randomness randomness = draw();
   const SecretKey key = make_key(randomness);
@@ -202,6 +210,7 @@ Result<SecretKey> read_secret_key(const std::string& path) {
     Result<std::string> read = read_password("Password of " + path);
     if (!read) return read.refusal();
     password = std::move(read.value());
+    announce_derivation();
   }
   Result<SecretKey> key = open_secret_key(parsed.value(), password);
   ::sodium_memzero(password.data(), password.size());
