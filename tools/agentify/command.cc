@@ -25,29 +25,53 @@ constexpr int reads_in_turn = 16;
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-// Returns why a command failed: the last line of its output. If the shell could not run the
+// Returns why a command failed: the last lines of its output. If the shell could not run the
 // command, the text begins with the exit status: "exit status 127: sh: 1: pg_isredy: not found".
-std::string words_of_failure(const DaemonEnding& ending, const std::string& line) {
+std::string words_of_failure(const DaemonEnding& ending, const std::string& lines) {
   const bool exited = ending.how == DaemonEnding::How::exited;
   const bool not_run = exited && (ending.value == not_found || ending.value == not_executable);
-  if (line.empty()) return "it " + in_words(ending);
-  return not_run ? "exit status " + std::to_string(ending.value) + ": " + line : line;
+  if (lines.empty()) return "it " + in_words(ending);
+  return not_run ? "exit status " + std::to_string(ending.value) + ": " + lines : lines;
 }
 
 }  // namespace
 
-void LastLine::add(std::string_view bytes) {
+void LastLines::add(std::string_view bytes) {
   for (const char byte : bytes) {
     if (byte != '\n') {
       if (current_.size() < last_line_bytes_max) current_ += byte;
     } else if (!current_.empty()) {
-      last_ = std::exchange(current_, {});
+      ended_.push_back(std::exchange(current_, {}));
+      if (ended_.size() > last_lines_max) ended_.pop_front();
     }
   }
 }
 
-std::string LastLine::text() const {
-  return current_.empty() ? last_ : current_;
+std::deque<std::string> LastLines::all() const {
+  std::deque<std::string> lines = ended_;
+  if (!current_.empty()) lines.push_back(current_);
+  if (lines.size() > last_lines_max) lines.pop_front();
+  return lines;
+}
+
+std::string LastLines::last() const {
+  const std::deque<std::string> lines = all();
+  return lines.empty() ? "" : lines.back();
+}
+
+std::string LastLines::joined() const {
+  std::deque<std::string> lines = all();
+  std::string text;
+  for (; !lines.empty(); lines.pop_back()) {
+    if (text.empty()) {
+      text = lines.back();
+    } else if (text.size() + lines.back().size() + 2 <= last_lines_bytes_max) {
+      text = lines.back() + "; " + text;
+    } else {
+      break;
+    }
+  }
+  return text;
 }
 
 bool Command::begin(const std::string& command, const Options& options, ChildSetting setting,
@@ -77,7 +101,7 @@ void Command::read_output() {
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) return output_.reset();
     const std::string_view text(bytes, static_cast<std::size_t>(count));
-    line_.add(text);
+    lines_.add(text);
     if (shown_) show(text);
   }
 }
@@ -100,8 +124,8 @@ std::optional<CommandOutcome> Command::look() {
       case News::Kind::family_gone: {
         read_output();
         const bool good = ending_ == DaemonEnding{DaemonEnding::How::exited, 0};
-        outcome = {.good = good, .last_line = line_.text()};
-        if (!good) outcome->words = words_of_failure(*ending_, line_.text());
+        outcome = {.good = good, .last_line = lines_.last()};
+        if (!good) outcome->words = words_of_failure(*ending_, lines_.joined());
         break;
       }
     }

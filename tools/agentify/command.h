@@ -4,6 +4,7 @@
 // inherits init's sockets only if the ChildSetting of begin() says so.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,21 +22,34 @@ namespace agentify {
 // The most bytes that are kept of one line of output. The rest of a longer line is dropped.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Remembers the last non-empty line of a command's output. The caller passes the output to add().
-class LastLine {
+// How many lines of a failed command's output are reported. Programs such as `nginx -t` write the
+// cause first, and then a line that says only that they have failed.
+inline constexpr std::size_t last_lines_max = 3;
+// The most bytes of these lines together, so that a reason of 1,024 bytes can also name the
+// command.
+inline constexpr std::size_t last_lines_bytes_max = 960;
+
+// Remembers the last non-empty lines of a command's output. The caller passes the output to add().
+class LastLines {
  public:
   void add(std::string_view bytes);
-  [[nodiscard]] std::string text() const;
+  // Returns the last line.
+  [[nodiscard]] std::string last() const;
+  // Returns up to last_lines_max lines, joined by "; ". Leaves out earlier lines if all of them
+  // together have more than last_lines_bytes_max bytes. Never leaves out the last line.
+  [[nodiscard]] std::string joined() const;
 
  private:
-  std::string last_;
+  [[nodiscard]] std::deque<std::string> all() const;
+
+  std::deque<std::string> ended_;
   std::string current_;
 };
 
 struct CommandOutcome {
   bool good = false;
   std::string last_line = {};  // the last line of the command's output
-  std::string words = {};      // why the command failed: its last line, or how it exited
+  std::string words = {};      // why the command failed: its last lines, or how it exited
 };
 
 class Command {
@@ -51,7 +65,8 @@ class Command {
   // Reads the command's output, and the messages of its keeper. Returns the outcome when all
   // processes of the command have exited, and nothing before that.
   [[nodiscard]] std::optional<CommandOutcome> look();
-  [[nodiscard]] std::string last_line() const { return line_.text(); }
+  // Returns the last lines of the output, as LastLines::joined() does.
+  [[nodiscard]] std::string last_lines() const { return lines_.joined(); }
   // Kills all processes of the command.
   void give_up() { keeper_.abandon(); }
 
@@ -60,7 +75,7 @@ class Command {
 
   KeeperHandle keeper_;
   upgrader::OwnedFd output_;
-  LastLine line_;
+  LastLines lines_;
   bool shown_ = false;
   std::optional<DaemonEnding> ending_;
 };

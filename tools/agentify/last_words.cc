@@ -54,9 +54,9 @@ std::string LastWords::text() const {
 }
 
 std::string LastWords::last_line() const {
-  LastLine line;
-  line.add(text());
-  return line.text();
+  LastLines lines;
+  lines.add(text());
+  return lines.last();
 }
 
 std::optional<std::string> write_last_words(const LastWords& words, const std::string& path) {

@@ -291,7 +291,7 @@ void Loop::look_at_check() {
 void Loop::check_took_too_long() {
   check_watch_.end();
   check_output_watch_.end();
-  const std::string said = check_->last_line();
+  const std::string said = check_->last_lines();
   check_->give_up();
   check_.reset();
   feed(CheckEnded{false, "it has not ended in time" + (said.empty() ? "" : ": " + said)});

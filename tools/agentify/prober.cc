@@ -149,7 +149,7 @@ void Prober::conclude(const ProbeOutcome& outcome) {
 }
 
 void Prober::took_too_long() {
-  const std::string said = command_ ? command_->last_line() : "";
+  const std::string said = command_ ? command_->last_lines() : "";
   conclude({.words = "no answer in time" + (said.empty() ? "" : ": " + said)});
 }
 

@@ -76,11 +76,11 @@ def test_a_good_check_is_run_before_ready(stage):
     assert stage.read("check") == f"{os.path.realpath(stage.directory)}/daemon name a b c"
 
 
-def test_a_failed_check_is_unfit_with_its_last_line(stage):
-    """if the check fails, the last line of its output is the reason in `unfit`"""
-    check = "echo first; echo >&2 'line 7: no such thing'; exit 3"
+def test_a_failed_check_is_unfit_with_its_last_lines(stage):
+    """if the check fails, the last three lines of its output are the reason in `unfit`"""
+    check = "echo first; echo second; echo >&2 'line 7: no such thing'; echo test failed; exit 3"
     one = stage.agentify(f"--check={check}", daemon=waits(stage))
-    assert one.expect("unfit")["reason"] == "check: line 7: no such thing"
+    assert one.expect("unfit")["reason"] == "check: second; line 7: no such thing; test failed"
     assert one.wait() == 1
     assert "line 7" in one.log()
     silent = stage.agentify("--check=exit 3", daemon=waits(stage))

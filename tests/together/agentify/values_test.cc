@@ -361,15 +361,33 @@ TEST_CASE("processes that cannot be killed are looked at ever less often, up to 
   CHECK(next_sweep_interval(1000, true) == 10);
 }
 
-TEST_CASE("the last line that is not empty is kept") {
-  LastLine line;
-  CHECK(line.text().empty());
-  line.add("one\ntw");
-  CHECK(line.text() == "tw");
-  line.add("o\n\n");
-  CHECK(line.text() == "two");
-  line.add(std::string(5000, 'x'));
-  CHECK(line.text().size() == last_line_bytes_max);
+TEST_CASE("the last lines that are not empty are kept") {
+  LastLines lines;
+  CHECK(lines.last().empty());
+  CHECK(lines.joined().empty());
+  lines.add("one\ntw");
+  CHECK(lines.last() == "tw");
+  lines.add("o\n\n");
+  CHECK(lines.last() == "two");
+  CHECK(lines.joined() == "one; two");
+  lines.add("three\nfo");
+  CHECK(lines.joined() == "two; three; fo");
+  lines.add("ur\n");
+  CHECK(lines.joined() == "two; three; four");
+  lines.add(std::string(5000, 'x'));
+  CHECK(lines.last().size() == last_line_bytes_max);
+  CHECK(lines.joined() == lines.last());
+}
+
+TEST_CASE("earlier lines that are too long to be reported together are left out") {
+  LastLines lines;
+  lines.add(std::string(900, 'x') + "\ncause\ntest failed\n");
+
+  CHECK(lines.joined() == std::string(900, 'x') + "; cause; test failed");
+  lines.add(std::string(60, 'y') + "\n");
+  CHECK(lines.joined() == "cause; test failed; " + std::string(60, 'y'));
+  lines.add(std::string(950, 'z'));
+  CHECK(lines.joined() == std::string(950, 'z'));
 }
 
 TEST_CASE("the running release is found by the program's path, otherwise by its version") {
