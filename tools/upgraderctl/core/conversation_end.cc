@@ -40,14 +40,16 @@ void Conversation::finish_rehearsal(const Ending& ending) {
     finish(exit_refused, "somebody opened the gate, and the rehearsal became an upgrade: " +
                              ending_sentence(ending));
   } else if (ending.outcome == "kept" && ending.stage == "cancel" && state_.measured) {
-    std::string text = "rehearsed: " + side_name(ending.to) + " would start";
-    if (ending.start_ms) text += ", ready after " + show_duration(Duration{*ending.start_ms});
+    std::string text = "rehearsed: " + side_name(ending.to) + " was ready";
+    if (ending.start_ms) text += " after " + show_duration(Duration{*ending.start_ms});
     if (state_.peak_kib) {
       constexpr std::int64_t kib_a_mib = 1'024;
       text += ", peak memory " + std::to_string(*state_.peak_kib / kib_a_mib) + "." +
               std::to_string(*state_.peak_kib % kib_a_mib * 10 / kib_a_mib) + " MiB";
     }
-    finish(exit_done, text + "; " + side_name(ending.from) + " stayed active throughout");
+    finish(exit_done, text + "; " + side_name(ending.from) +
+                          " stayed active throughout; not tried: the work of " +
+                          side_name(ending.to) + " and, under agentify, the start of the daemon");
   } else if (ending.outcome == "kept") {
     finish(exit_kept, ending_sentence(ending));
   } else {
