@@ -174,13 +174,13 @@ void RolloutView::take(const KeyValue& record) {
   if (record.key == key_of(KeyKind::rollout, {id})) revision = record.modified;
   if (rollout && record.key == key_of(KeyKind::desired, {rollout->terms.component}))
     wish_revision = record.modified;
-  take_text(record.key, &record.value);
+  take_text(record.key, &record.value, record.modified);
 }
 
 void RolloutView::take_absent(const std::string& key) {
   if (key == key_of(KeyKind::rollout, {id})) revision = 0;
   if (rollout && key == key_of(KeyKind::desired, {rollout->terms.component})) wish_revision = 0;
-  take_text(key, nullptr);
+  take_text(key, nullptr, 0);
 }
 
 void RolloutView::take_all(const Reading& reading) {
@@ -215,7 +215,7 @@ void RolloutView::take_batch(std::int64_t number, const std::string* text) {
   std::sort(everyone.begin(), everyone.end());
 }
 
-void RolloutView::take_text(const std::string& key, const std::string* text) {
+void RolloutView::take_text(const std::string& key, const std::string* text, Revision modified) {
   const std::optional<ParsedKey> parsed = parse_key(key);
   if (!parsed) return;
   const std::vector<std::string>& names = parsed->names;
@@ -231,10 +231,10 @@ void RolloutView::take_text(const std::string& key, const std::string* text) {
     const Desired record = record_of<Desired>(text, wrong);
     wish = text == nullptr || !wrong.empty() ? std::nullopt : std::optional(record);
   }
-  take_of_node(*parsed, text);
+  take_of_node(*parsed, text, modified);
 }
 
-void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
+void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Revision modified) {
   const std::vector<std::string>& names = key.names;
   std::string wrong;
   if (key.kind == KeyKind::node_versions) {
@@ -256,6 +256,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
     const Desired record = record_of<Desired>(text, wrong);
     nodes[names[0]].desired =
         text == nullptr || !wrong.empty() ? std::nullopt : std::optional(record);
+    nodes[names[0]].desired_revision = modified;
   }
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;

@@ -25,6 +25,7 @@ struct NodeSight {
   std::string running = {};     // the component's running version, as the node reports it
   std::string claimed_by = {};  // the name in the claim on the node; empty if there is no claim
   std::optional<Desired> desired = {};
+  Revision desired_revision = 0;
 
   bool operator==(const NodeSight&) const = default;
 };
@@ -59,10 +60,10 @@ struct RolloutView {
   void take_all(const Reading& reading);
 
  private:
-  void take_text(const std::string& key, const std::string* text);
+  void take_text(const std::string& key, const std::string* text, Revision modified);
   void take_rollout(const std::string* text);
   void take_batch(std::int64_t number, const std::string* text);
-  void take_of_node(const ParsedKey& key, const std::string* text);
+  void take_of_node(const ParsedKey& key, const std::string* text, Revision modified);
 };
 
 // How many times the same order is given to a node at most. An order is repeated if its outcome is

@@ -44,13 +44,14 @@ NodeStage stage_of(RolloutStep step) {
 }
 
 // Returns the node's own desired version, for an undo to restore. The undo writes the record anew,
-// so the node would try that version again. If the node has tried it already, and the upgrade has
-// failed, the version that the node runs takes its place.
+// so the node would try that version again. If the node has tried it since a person or the cell has
+// last ordered it, and the upgrade has failed, the version that the node runs takes its place.
 Desired wish_before(const NodeSight& sight) {
   Desired wish = *sight.desired;
   const Upgrade& last = sight.upgrade;
-  const bool has_failed = last.phase == UpgradePhase::failed && is_attempt(last.attempt) &&
-                          last.to == wish.version && is_version_name(sight.running);
+  const bool has_failed = last.phase == UpgradePhase::failed &&
+                          is_attempt_at(last.attempt, sight.desired_revision) &&
+                          is_version_name(sight.running);
   if (!has_failed) return wish;
   wish.why = brief(wish.version + " has failed: " + last.error);
   wish.version = sight.running;

@@ -8,16 +8,20 @@ namespace fleet {
 namespace {
 
 // Returns `desired.REVISION.`, with which the ids of all attempts to reach this desired version
-// begin. REVISION is the revision at which the desired version was written. In a whole id, the
-// revision at which the attempt began follows.
-std::string attempts_at(const Wish& wish) {
-  return "desired." + std::to_string(wish.revision) + ".";
+// begin. REVISION is the revision at which the desired version was written, `wish`. In a whole id,
+// the revision at which the attempt began follows.
+std::string attempts_at(Revision wish) {
+  return "desired." + std::to_string(wish) + ".";
 }
 
 }  // namespace
 
 bool is_attempt(const std::string& upgrade) {
   return upgrade.starts_with("desired.");
+}
+
+bool is_attempt_at(const std::string& upgrade, Revision wish) {
+  return upgrade.starts_with(attempts_at(wish));
 }
 
 std::string stop_id(const std::string& attempt) {
@@ -60,7 +64,7 @@ void WishMachine::take(const WishSeen& seen) {
   // An earlier process of fleet-agent has begun the upgrade that is under way. If it is not an
   // attempt to reach the current wish, cancel it, unless the old version was already ordered to
   // stop.
-  if (!wish_ || !upgrade_.attempt.starts_with(attempts_at(*wish_)))
+  if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;
 }
@@ -117,7 +121,7 @@ std::string WishMachine::why_unwanted() const {
 }
 
 bool WishMachine::was_tried(const Wish& wish) const {
-  if (!upgrade_.attempt.starts_with(attempts_at(wish))) return false;
+  if (!is_attempt_at(upgrade_.attempt, wish.revision)) return false;
   return upgrade_.phase == UpgradePhase::done || upgrade_.phase == UpgradePhase::failed;
 }
 
@@ -126,7 +130,7 @@ bool WishMachine::was_tried(const Wish& wish) const {
 // current revision, so that it is new: the upgrader may still know the id of an attempt that was
 // cancelled.
 std::string WishMachine::next_attempt(const Wish& wish) const {
-  const std::string same = attempts_at(wish);
+  const std::string same = attempts_at(wish.revision);
   const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);
   return continues ? upgrade_.attempt : same + std::to_string(at_);
 }

@@ -50,6 +50,9 @@ struct Wish {
 
 // Returns whether an upgrade with this id was begun to reach a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
+// Returns whether an upgrade with this id was begun to reach the desired version that was written
+// at this revision.
+[[nodiscard]] bool is_attempt_at(const std::string& upgrade, Revision wish);
 // Returns the id of the command to stop the old version, so that the new version of this attempt
 // replaces it.
 [[nodiscard]] std::string stop_id(const std::string& attempt);

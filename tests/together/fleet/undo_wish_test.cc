@@ -15,8 +15,9 @@ using namespace fleet;
 const Desired wish{.version = "3", .digest = "d3", .pinned = true, .trace = "desired-4"};
 
 // Begins a rollout over a node that runs version 1, and whose own desired version is `wish`. `last`
-// is the node's last upgrade. Returns the desired version that an undo would give back.
-Desired kept_for_undo(const Upgrade& last, const std::string& running = "1") {
+// is the node's last upgrade; the `?` in its attempt is replaced with the revision of `wish`.
+// Returns the desired version that an undo would give back.
+Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
   fleet_test::TestStore store;
   store.put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"n"}}));
   store.put(key_of(KeyKind::rollout, {"r"}),
@@ -25,6 +26,9 @@ Desired kept_for_undo(const Upgrade& last, const std::string& running = "1") {
                                  .batches = 1}));
   store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", running}}}));
   store.put(key_of(KeyKind::node_desired, {"n", "agent"}), write_record(wish));
+  const Revision revision = store.find(key_of(KeyKind::node_desired, {"n", "agent"}))->modified;
+  if (const std::size_t at = last.attempt.find('?'); at != std::string::npos)
+    last.attempt.replace(at, 1, std::to_string(revision));
   store.put(key_of(KeyKind::node_upgrade, {"n", "agent"}), write_record(last));
   RolloutView view{.id = "r"};
   view.take_all(store.read({std::string(key_root)}));
@@ -37,16 +41,17 @@ Desired kept_for_undo(const Upgrade& last, const std::string& running = "1") {
 }
 
 TEST_CASE("an undo gives a node the wish from before the rollout") {
-  CHECK(kept_for_undo({.phase = UpgradePhase::staging, .attempt = "desired.4.1", .to = "3"}) ==
+  CHECK(kept_for_undo({.phase = UpgradePhase::staging, .attempt = "desired.?.1", .to = "3"}) ==
         wish);
-  CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "desired.2.1", .to = "2.9"}) ==
+  // An earlier wish for the same version has failed, and this one has not been tried yet.
+  CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "desired.1.1", .to = "3"}) ==
         wish);
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "r1.apply.1", .to = "3"}) == wish);
 }
 
 TEST_CASE("an undo gives a node that its wish has failed on the version that it runs") {
   const Upgrade failed{
-      .phase = UpgradePhase::failed, .attempt = "desired.4.1", .error = "broken", .to = "3"};
+      .phase = UpgradePhase::failed, .attempt = "desired.?.1", .error = "broken", .to = "3"};
   const Desired kept = kept_for_undo(failed);
   CHECK(kept.version == "1");
   CHECK(kept.digest.empty());
