@@ -31,10 +31,10 @@ using fleet::KeyKind;
 // The maximum number of times that a restarted member of the store is asked whether it has a leader
 // again. There is a pause after each question.
 constexpr int rests_max = 120;
-// The number of days for which a revocation list is valid. The number is large, since etcd refuses
-// all clients once its list has expired. A new list is made only when somebody is revoked, perhaps
-// years later.
-constexpr int list_days = 3'650;
+// The number of days for which a revocation list is valid: as long as the certificate of a new
+// authority. The number is large, since etcd refuses all clients once its list has expired. A new
+// list is made only when somebody is revoked, perhaps years later.
+constexpr int list_days = 10'950;
 
 // Runs the program, and waits until it exits. Returns an empty string if the exit status is 0, or
 // else how the program failed.
