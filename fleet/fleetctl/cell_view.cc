@@ -19,7 +19,10 @@ std::string state_of(const NodeView& node) {
 }
 
 std::string upgrade_words(const fleet::Upgrade& upgrade) {
-  std::string words(fleet::text_of(upgrade.phase));
+  // The phase `cutover-ready` has plain words here: a reader need not know the name in the record.
+  std::string words = upgrade.phase == fleet::UpgradePhase::cutover_ready
+                          ? "ready, waits for its turn:"
+                          : std::string(fleet::text_of(upgrade.phase));
   if (!upgrade.to.empty()) words += " " + upgrade.to;
   if (!upgrade.error.empty()) words += ": " + upgrade.error;
   return words;

@@ -33,6 +33,20 @@ KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
 }
 
+// ---- the table of nodes
+
+TEST_CASE("a new version that runs beside the old one is shown as ready, in plain words") {
+  const Reading reading{.revision = 1,
+                        .found = {record("/fleet/v1/node/n1/info", "{}"),
+                                  record("/fleet/v1/node/n1/upgrade/agent",
+                                         R"({"phase":"cutover-ready","to":"2"})")}};
+
+  const std::vector<std::string> table = fleetctl::node_table(nodes_in(reading));
+
+  REQUIRE(table.size() == 2);
+  CHECK(table[1].ends_with("agent ready, waits for its turn: 2"));
+}
+
 // ---- a person waits for a plan
 
 TEST_CASE("a plan is waited for by its own record alone, until it has ended") {
