@@ -86,6 +86,18 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+// Reads the records on which the transaction depended, except the record at `key`. Returns why the
+// store has refused the transaction, or an empty string if these records do not show a reason.
+std::string find_refusal(Asker& asker, fleet::Transaction refused, const std::string& key) {
+  std::erase_if(refused.compares, [&key](const auto& one) { return one.key == key; });
+  std::vector<std::string> keys;
+  for (const fleet::Compare& compare : refused.compares)
+    keys.push_back(compare.key);
+  const auto reply = read_keys(asker, keys);
+  const auto* now = std::get_if<fleet::Reading>(&reply);
+  return now == nullptr ? "" : why_refused(refused, *now);
+}
+
 }  // namespace
 
 int perform(const Options& options) {
@@ -198,8 +210,24 @@ int not_committed(const fleet::Outcome& outcome, const std::string& about) {
   return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
 }
 
+std::string why_refused(const fleet::Transaction& refused, const fleet::Reading& now) {
+  for (const fleet::Compare& compare : refused.compares) {
+    const fleet::KeyValue* found = now.find(compare.key);
+    const bool by_creation = compare.of == fleet::Compare::Of::created;
+    const fleet::Revision revision =
+        found == nullptr ? 0 : (by_creation ? found->created : found->modified);
+    if (revision == compare.revision) continue;
+    if (compare.key == fleet::key_of(KeyKind::stop)) return "nothing may begin now (fleetctl stop)";
+    const std::string record = compare.key.substr(fleet::key_root.size());
+    return compare.revision == 0 ? "the record " + record + " is there already"
+                                 : "the record " + record + " has changed meanwhile";
+  }
+  return "";
+}
+
 int write_all(Asker& asker, fleet::Creation& creation) {
   std::optional<fleet::Outcome> last;
+  fleet::Transaction written;
   while (true) {
     const auto reply = asker.read({creation.key()});
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
@@ -211,12 +239,15 @@ int write_all(Asker& asker, fleet::Creation& creation) {
     const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(creation.key());
     const auto next = creation.next(found, last ? &*last : nullptr);
     if (const auto* not_begun = std::get_if<fleet::Creation::NotBegun>(&next)) {
-      complain(not_begun->reason);
+      const bool is_refused = last && std::holds_alternative<fleet::Refused>(*last);
+      const std::string why = is_refused ? find_refusal(asker, written, creation.key()) : "";
+      complain(why.empty() ? not_begun->reason : why);
       return not_begun->is_known ? exit_refused : exit_unknown;
     }
     const auto* transaction = std::get_if<fleet::Transaction>(&next);
     if (transaction == nullptr) return exit_done;
-    last = asker.commit(*transaction);
+    written = *transaction;
+    last = asker.commit(written);
   }
 }
 

@@ -105,6 +105,9 @@ int refuse(const std::string& why);
 // was not committed. Returns the exit status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
+// Returns why the store has refused a transaction: names the first compare that does not hold for
+// the records in `now`. Returns an empty string if all compares hold.
+[[nodiscard]] std::string why_refused(const fleet::Transaction& refused, const fleet::Reading& now);
 // Writes the records of a new rollout or plan, in several transactions. Returns the exit status.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
 // Prints why a transaction was not committed, and returns the exit status for that reason.

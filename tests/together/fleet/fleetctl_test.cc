@@ -13,6 +13,7 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
+#include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/options.h"
 #include "fleet/fleetctl/plans.h"
 #include "fleet/fleetctl/status_view.h"
@@ -31,6 +32,26 @@ constexpr UnixSeconds day_s = 86'400;
 
 KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
+}
+
+// ---- the store refuses a transaction
+
+TEST_CASE(
+    "the reason for a refused transaction is the record that differs, not a list of guesses") {
+  const std::string stop = key_of(KeyKind::stop);
+  const std::string plan = key_of(KeyKind::plan, {"r1"});
+  const std::string release = key_of(KeyKind::release, {"agent", "2"});
+  const Transaction refused{
+      .compares = {{.key = release, .revision = 1}, {.key = plan}, {.key = stop}}};
+  const auto why = [&refused](const std::vector<KeyValue>& found) {
+    return fleetctl::why_refused(refused, {1, found});
+  };
+
+  CHECK(why({record(plan, "{}"), record(release, "{}")}) == "the record plan/r1 is there already");
+  CHECK(why({record(release, "{}"), record(stop, "{}")}) ==
+        "nothing may begin now (fleetctl stop)");
+  CHECK(why({}) == "the record release/agent/2 has changed meanwhile");
+  CHECK(why({record(release, "{}")}).empty());
 }
 
 // ---- the table of nodes
