@@ -151,6 +151,10 @@ TEST_CASE("a name that no upgrader has is refused, with the names that there are
   CHECK(std::get<NoPlace>(choose_place(parsed({"absent", "status"}), bases)).text ==
         "there is no upgrader absent below /run/upgrader and /u; there is: app log");
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), {{"/u"}})).path == "/u/absent");
+  // The first directory is empty, or the caller may not list it: the name may be there.
+  const std::vector<Base> unlisted = {{"/run/upgrader"}, {"/u", {"mine"}}};
+  CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), unlisted)).path ==
+        "/run/upgrader/absent");
 }
 
 TEST_CASE("upgraders of the caller's own are found beside those of the machine") {

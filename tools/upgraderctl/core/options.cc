@@ -94,7 +94,7 @@ std::variant<Place, NoPlace> choose_place(const Options& options, const std::vec
   }
   if (found.size() == 1) return found.front();
   const bool may_be_absent = options.command == Command::wait || options.command == Command::on;
-  if (options.name && found.empty() && !names.empty() && !may_be_absent) {
+  if (options.name && found.empty() && !bases.front().names.empty() && !may_be_absent) {
     return NoPlace{"there is no upgrader " + shown(*options.name) + " below " + in_words(bases) +
                    "; there is:" + names};
   }
