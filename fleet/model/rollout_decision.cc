@@ -158,17 +158,23 @@ What RolloutDecider::next_order() {
   auto begin = batch_.in(Standing::waiting);
   append(begin, batch_.in(NodeStage::preparing, Standing::interrupted));
   append(begin, batch_.in(NodeStage::applying, Standing::interrupted));
-  const bool begins = !begin.empty() || !batch_.in(NodeStage::preparing).empty();
-  if (begins && is_held_back()) return wait_to_begin();
-  if (!begin.empty()) return give(begin, RolloutStep::prepare, BatchPhase::preparing);
-  if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
-  if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
-    if (auto step = take_places(ready)) return *step;
-    return give(ready, RolloutStep::apply, BatchPhase::applying);
+  const bool is_held =
+      is_held_back() && (!begin.empty() || !batch_.in(NodeStage::preparing).empty());
+  if (!is_held) {
+    if (!begin.empty()) return give(begin, RolloutStep::prepare, BatchPhase::preparing);
+    if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
+    if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
+      if (auto step = take_places(ready)) return *step;
+      return give(ready, RolloutStep::apply, BatchPhase::applying);
+    }
   }
-  if (is_any(NodeStage::applying, Standing::pending)) return wait_for_answers();
+  // A stop or a closed window delays no node that has the new version already: such a node gets
+  // `confirm` although another node of the batch may not prepare again yet.
+  const bool is_moving = is_any(NodeStage::applying, Standing::pending);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
+  if (is_held && (is_moving || ready.empty())) return wait_to_begin();
+  if (is_moving) return wait_for_answers();
   if (auto back = undoes() ? std::nullopt : go_back_unjudged(ready)) return *back;
   if (!ready.empty()) return give(ready, RolloutStep::confirm, BatchPhase::confirming);
   if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
@@ -217,8 +223,7 @@ bool RolloutDecider::is_held_back() const {
 // Waits until nodes may begin a step again. This wait may last for hours, so the rollout gives back
 // the places of the nodes that prepare: others can use these places meanwhile.
 What RolloutDecider::wait_to_begin() const {
-  auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing));
-  if (frees) return *frees;
+  if (auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing))) return *frees;
   const auto answer = batch_.first_answer_by();
   const auto opens = facts_.window.until;
   return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};
@@ -324,8 +329,7 @@ What RolloutDecider::bake() {
 // record says for which gates it waits.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
-  const bool has_answers = !gates.stands.empty();
-  if (!has_answers || view_.rollout->reason == why) return Wait{gates.next};
+  if (gates.stands.empty() || view_.rollout->reason == why) return Wait{gates.next};
   RolloutWriter writer(view_, facts_);
   writer.rollout().reason = why;
   return Write{writer.transaction(), why};

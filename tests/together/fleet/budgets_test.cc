@@ -373,6 +373,18 @@ TEST_CASE("a rollout that may not begin keeps no places while one of its nodes p
   CHECK(bench.places() == 0);
 }
 
+TEST_CASE("a stop does not keep a node from its confirm while another prepares again") {
+  RolloutBench bench;
+  bench.settle();
+  REQUIRE(bench.rollout().phase == BatchPhase::applying);
+  bench.put(key_of(KeyKind::stop), "{}");
+  bench.put(key_of(KeyKind::node_answer, {"n1", "agent"}),
+            write_record(Answer{.command = "r.apply.1", .result = "interrupted"}));
+  bench.put(key_of(KeyKind::node_upgrade, {"n2", "agent"}),
+            write_record(Upgrade{.phase = UpgradePhase::soaked, .attempt = "r.apply.1"}));
+  CHECK(bench.rollout().phase == BatchPhase::confirming);
+}
+
 }  // namespace
 
 }  // namespace budgets_test
