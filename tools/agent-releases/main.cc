@@ -28,7 +28,7 @@ int run(int argc, const char* const* argv) {
   const Result<Options> options = parse_options(argc, argv);
   if (!options) return complain(options.refusal());
   if (options.value().task == Task::show_help) {
-    std::fputs(help_text().data(), stdout);
+    return upgrader::print_text("agent-releases", std::string(help_text()), 0, exit_system);
   } else if (options.value().task == Task::show_version) {
     std::printf("agent-releases %s\n", upgrader::upgrader_version);
   } else if (sodium_init() < 0) {
