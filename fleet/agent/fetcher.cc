@@ -13,7 +13,6 @@
 #include "agent-releases/processor.h"
 #include "agent-releases/self_test.h"
 #include "base/check.h"
-#include "fleet/model/desired_view.h"
 
 namespace fleet {
 namespace {
@@ -77,28 +76,17 @@ void desire_now(const Place& place, const std::string& version) {
   static_cast<void>(releases.value().desire(*parsed));
 }
 
-// Removes the oldest releases until fewer than `keep` are left besides the ordered one. Releases
-// that an upgrader, a process or a link uses stay, and so does the release that an undo would bring
-// back. If it is not known which releases are used, all of them stay.
+// Makes room on the disk for the ordered release, so that at most `keep` releases are there
+// afterwards. The running release, and the release that an undo would bring back, stay. If it is
+// not known which releases are needed, all of them stay, and the order is carried out nevertheless.
 void remove_oldest(agent_releases::Releases& releases, const Fetcher::Order& order,
-                   std::size_t keep) {
-  const auto all = releases.list();  // the oldest version first
-  if (keep == 0 || !all || !agent_releases::Version::parse(order.running)) return;
-  std::vector<agent_releases::Version> others;
-  for (const agent_releases::Release& release : all.value()) {
-    if (!is_same_version(release.version.text(), order.version)) others.push_back(release.version);
-  }
-  std::size_t left = others.size();
-  for (const agent_releases::Version& version : others) {
-    if (left < keep) return;
-    const std::string text = version.text();
-    if (is_same_version(text, order.running) || is_same_version(text, order.before)) continue;
-    const auto needed = releases.needed_for(version);
-    if (!needed) return;
-    if (needed.value()) continue;
-    if (!releases.remove(version)) return;
-    --left;
-  }
+                   const agent_releases::Version& ordered, std::size_t keep) {
+  const auto running = agent_releases::Version::parse(order.running);
+  if (keep == 0 || !running) return;
+  std::vector<agent_releases::Version> spared{ordered, *running};
+  if (const auto before = agent_releases::Version::parse(order.before)) spared.push_back(*before);
+  const bool is_there = static_cast<bool>(releases.find(ordered));
+  static_cast<void>(releases.make_room(is_there ? keep : keep - 1, spared));
 }
 
 Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
@@ -121,7 +109,7 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }
-  remove_oldest(releases.value(), order, settings.keep);
+  remove_oldest(releases.value(), order, *version, settings.keep);
   const auto added = releases.value().add({.source = manifest->url,
                                            .allow_files = !is_from_a_server(manifest->url),
                                            .older_is_wanted = order.older_is_wanted,

@@ -130,6 +130,24 @@ TEST_CASE(
   CHECK(choose_to_prune({}, {1, std::nullopt}).empty());
 }
 
+TEST_CASE("room is made by the oldest releases that nothing needs, until few enough are left") {
+  const std::vector<Holding> holdings{{*Version::parse("1.10.0"), 50, std::nullopt},
+                                      {*Version::parse("1.9.0"), 40, std::nullopt},
+                                      {*Version::parse("1.1.0"), 60, "it is desired"}};
+  const auto removed = [&holdings](std::size_t most) {
+    std::string versions;
+    for (const Version& version : choose_to_make_room(holdings, most))
+      versions += version.text() + " ";
+    return versions;
+  };
+
+  CHECK(removed(3).empty());
+  CHECK(removed(2) == "1.9.0 ");
+  CHECK(removed(1) == "1.9.0 1.10.0 ");
+  CHECK(removed(0) == "1.9.0 1.10.0 ");
+  CHECK(choose_to_make_room({}, 0).empty());
+}
+
 // Tries every subset of the files of two releases as the content of a directory.
 TEST_CASE("a file that belongs to no release is an orphan, whatever else is in the directory") {
   const std::vector<std::string> files{"a-v1.0.0",       "a-v1.0.0.json", "a-v1.0.0.json.minisig",

@@ -38,4 +38,14 @@ std::vector<Version> choose_to_prune(std::vector<Holding> holdings, const Bounds
   return pruned;
 }
 
+std::vector<Version> choose_to_make_room(std::vector<Holding> holdings, std::size_t most) {
+  std::ranges::sort(holdings, std::ranges::less{}, &Holding::version);
+  std::vector<Version> removed;
+  for (const Holding& holding : holdings) {
+    if (holdings.size() - removed.size() <= most) break;
+    if (!holding.needed) removed.push_back(holding.version);
+  }
+  return removed;
+}
+
 }  // namespace agent_releases

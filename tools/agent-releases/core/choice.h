@@ -54,4 +54,9 @@ struct Bounds {
 [[nodiscard]] std::vector<Version> choose_to_prune(std::vector<Holding> holdings,
                                                    const Bounds& bounds);
 
+// Returns the versions of the releases to remove, oldest version first, so that at most `most`
+// releases stay. A needed release stays in any case, so more than `most` may stay.
+[[nodiscard]] std::vector<Version> choose_to_make_room(std::vector<Holding> holdings,
+                                                       std::size_t most);
+
 }  // namespace agent_releases

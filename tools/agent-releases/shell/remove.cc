@@ -1,5 +1,5 @@
-// Removes releases that are not needed: one certain release (`remove`), or all except the newest
-// releases (`prune`).
+// Removes releases that are not needed: one certain release (`remove`), all except the newest
+// releases (`prune`), or the oldest releases until few enough are left (`make_room`).
 #include "tools/agent-releases/shell/remove.h"
 
 #include <fcntl.h>
@@ -175,6 +175,32 @@ Outcome remove_release(const Store& store, const Directory& staging, const Versi
   return store.clean(staging, std::string(no_partial));
 }
 
+// Removes the releases whose versions `choose` returns, and returns these versions. `choose` gets
+// all releases; a release of a version in `spared` is needed, too.
+Result<std::vector<Version>> remove_chosen(const Releases& releases,
+                                           const std::vector<Version>& spared, const auto& choose) {
+  const Store& store = releases.store();
+  const Result<Writing> writing = store.begin_writing(std::string(no_partial));
+  if (!writing) return writing.refusal();
+  const Result<Needs> needs = Needs::look(store);
+  if (!needs) return needs.refusal();
+  const Result<std::vector<Release>> all = releases.list();
+  if (!all) return all.refusal();
+  std::vector<Holding> holdings;
+  for (const Release& release : all.value()) {
+    const bool is_spared = std::ranges::find(spared, release.version) != spared.end();
+    holdings.push_back({.version = release.version,
+                        .added = release.added,
+                        .needed = is_spared ? "the caller needs it" : needs.value().of(release)});
+  }
+  std::vector<Version> chosen = choose(std::move(holdings));
+  for (const Version& version : chosen) {
+    const Outcome gone = remove_release(store, writing.value().staging, version);
+    if (!gone) return gone.refusal();
+  }
+  return chosen;
+}
+
 }  // namespace
 
 Result<std::vector<Use>> uses_of_status(const std::string& text, const std::string& control) {
@@ -233,23 +259,16 @@ Outcome Releases::remove(const Version& version) {
 }
 
 Result<std::vector<Version>> Releases::prune(std::size_t keep, std::optional<std::int64_t> before) {
-  const Result<Writing> writing = store_->begin_writing(std::string(no_partial));
-  if (!writing) return writing.refusal();
-  const Result<Needs> needs = Needs::look(*store_);
-  if (!needs) return needs.refusal();
-  const Result<std::vector<Release>> releases = list();
-  if (!releases) return releases.refusal();
-  std::vector<Holding> holdings;
-  for (const Release& release : releases.value()) {
-    holdings.push_back(
-        {.version = release.version, .added = release.added, .needed = needs.value().of(release)});
-  }
-  std::vector<Version> pruned = choose_to_prune(std::move(holdings), {keep, before});
-  for (const Version& version : pruned) {
-    const Outcome gone = remove_release(*store_, writing.value().staging, version);
-    if (!gone) return gone.refusal();
-  }
-  return pruned;
+  return remove_chosen(*this, {}, [&](std::vector<Holding> holdings) {
+    return choose_to_prune(std::move(holdings), {keep, before});
+  });
+}
+
+Result<std::vector<Version>> Releases::make_room(std::size_t most,
+                                                 const std::vector<Version>& spared) {
+  return remove_chosen(*this, spared, [most](std::vector<Holding> holdings) {
+    return choose_to_make_room(std::move(holdings), most);
+  });
 }
 
 }  // namespace agent_releases

@@ -116,6 +116,11 @@ class Releases {
   // later.
   [[nodiscard]] Result<std::vector<Version>> prune(std::size_t keep,
                                                    std::optional<std::int64_t> before);
+  // Removes the oldest releases until at most `most` are left, and returns their versions. Releases
+  // that are still needed stay, and so do the releases of the versions in `spared`, even if more
+  // than `most` are left then.
+  [[nodiscard]] Result<std::vector<Version>> make_room(std::size_t most,
+                                                       const std::vector<Version>& spared);
 
   // Reads all bytes of the release on disk, and checks that they have not changed since the release
   // was added. If keys are set, also checks the signature of the manifest.
