@@ -19,18 +19,12 @@
 #include <thread>
 #include <utility>
 
+#include "base/pointers.h"
+
 namespace benchmark {
 namespace {
 
 constexpr std::chrono::milliseconds look_interval{2};
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> found;
-  for (std::string& text : texts)
-    found.push_back(text.data());
-  found.push_back(nullptr);
-  return found;
-}
 
 std::vector<std::string> environment_with(const std::vector<std::string>& settings) {
   std::vector<std::string> entries;
@@ -86,8 +80,8 @@ std::int64_t now_ns() {
 Child::Child(const Command& command) : name_(command.argv.at(0)), log_(command.log) {
   std::vector<std::string> argv_texts = command.argv;
   std::vector<std::string> envp_texts = environment_with(command.settings);
-  const std::vector<char*> argv = pointers(argv_texts);
-  const std::vector<char*> envp = pointers(envp_texts);
+  const std::vector<char*> argv = upgrader::pointers_to(argv_texts);
+  const std::vector<char*> envp = upgrader::pointers_to(envp_texts);
   const int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (log < 0) give_up("cannot open " + log_);
 

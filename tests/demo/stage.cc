@@ -16,6 +16,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/pointers.h"
+
 namespace demo {
 namespace {
 
@@ -131,10 +133,7 @@ sample_agent::Lines open_lines(const std::string& path) {
   dup2(null, 0);
   dup2(null, 1);
   dup2(error, 2);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments)
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(arguments);
   execv(argv[0], argv.data());
   _exit(127);
 }

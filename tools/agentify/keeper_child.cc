@@ -13,6 +13,7 @@
 
 #include "base/descriptors.h"
 #include "base/owned_fd.h"
+#include "base/pointers.h"
 #include "tools/agentify/keeper.h"
 
 namespace agentify {
@@ -41,9 +42,7 @@ class Vectors {
       entry.append(pid_text_bytes, '\0');
       pid_text_ = entry.data() + listen_pid_name.size();
     }
-    for (std::string& entry : entries_)
-      envp_.push_back(entry.data());
-    envp_.push_back(nullptr);
+    envp_ = upgrader::pointers_to(entries_);
   }
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;

@@ -86,11 +86,9 @@ class Environment {
     if (has_sockets) entries_.emplace_back("LISTEN_PID=");
     for (std::size_t i = first_pid; i < entries_.size(); ++i)
       entries_[i].append(pid_bytes, '\0');
-    for (std::string& entry : entries_)
-      pointers_.push_back(entry.data());
+    pointers_ = upgrader::pointers_to(entries_);
     for (std::size_t i = first_pid; i < entries_.size(); ++i)
       pids_.push_back(entries_[i].data() + entries_[i].find('=') + 1);
-    pointers_.push_back(nullptr);
   }
 
   void write_pid(pid_t pid) {

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/temporary_path.h"
 #include "tests/together/integration/puppet_rules.h"
 
 namespace endurance {
@@ -30,8 +31,7 @@ constexpr std::size_t packet_bytes_max = 100'000;
 }  // namespace
 
 Troupe::Troupe(const Programs& programs, const Variables& variables) {
-  const char* const temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary == nullptr ? "/tmp" : temporary) + "/endurance-XXXXXX";
+  directory_ = upgrader::temporary_path("endurance");
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
   for (const char* version : {"/v1", "/v2", "/v3"})
     std::filesystem::copy_file(programs.actor, directory_ + version);

@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "base/pointers.h"
+#include "base/temporary_path.h"
 #include "tests/adversity/fault/run.h"
 #include "tests/together/integration/process_table.h"
 
@@ -30,14 +32,6 @@ std::string record_of(const std::string& text) {
   for (const char byte : numbered)
     sum = (sum ^ static_cast<unsigned char>(byte)) * 16'777'619U;
   return numbered + std::to_string(sum) + "\n";
-}
-
-std::vector<char*> pointers(Texts& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts)
-    result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 void must(bool done, const char* what) {
@@ -68,8 +62,7 @@ Run::~Run() {
 }
 
 void Run::set_up() {
-  const char* temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/upgrader-XXXXXX";
+  directory_ = upgrader::temporary_path("upgrader");
   must(mkdtemp(directory_.data()) != nullptr, "mkdtemp");
   must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "prctl");
   sigset_t told;
@@ -192,8 +185,8 @@ pid_t Run::start_upgrader(bool traced, const std::string& log) {
   argv.push_back(path(play_.link ? "current" : "one"));
   Texts environment = {"PATH=/usr/bin:/bin", "PUPPET_DIR=" + directory_,
                        "NOTIFY_SOCKET=" + path("notify")};
-  const auto argv_pointers = pointers(argv);
-  const auto environment_pointers = pointers(environment);
+  const auto argv_pointers = upgrader::pointers_to(argv);
+  const auto environment_pointers = upgrader::pointers_to(environment);
   const pid_t pid = fork();
   must(pid >= 0, "fork");
   if (pid != 0) return pid;

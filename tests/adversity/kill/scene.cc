@@ -20,6 +20,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/pointers.h"
+#include "base/temporary_path.h"
 #include "tests/together/integration/process_table.h"
 #include "tests/together/integration/puppet_rules.h"
 
@@ -55,8 +57,7 @@ std::string name_in(const std::string& path) {
 Theatre::Theatre() : owner_(getpid()) {
   const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
   const char* const upgrader = std::getenv("UPGRADER");
-  const char* const temporary = std::getenv("TMPDIR");
-  std::string directory = std::string(temporary == nullptr ? "/tmp" : temporary) + "/cast-XXXXXX";
+  std::string directory = upgrader::temporary_path("cast");
   if (mkdtemp(directory.data()) == nullptr) std::abort();
   directory_ = std::filesystem::canonical(directory);
   const auto copy = [this](const std::filesystem::path& program, const std::string& name) {
@@ -95,8 +96,7 @@ std::string upgrade_request(const std::string& id, const std::string& executable
 }
 
 Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(setting) {
-  const char* temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
+  directory_ = upgrader::temporary_path("kill");
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
   // Processes that outlive the init become children of this process, so that this process finds
   // them at the end.
@@ -193,10 +193,7 @@ void Scene::become_init(int report) const {
   command.emplace_back("--");
   command.push_back(path("current"));
   if (boot) command.emplace_back("v2-is-bad");
-  std::vector<char*> argv;
-  for (std::string& word : command)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = upgrader::pointers_to(command);
   execv(argv[0], argv.data());
   _exit(121);
 }

@@ -23,6 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/pointers.h"
+#include "base/temporary_path.h"
+
 namespace fleet::test {
 
 // ---- proxies
@@ -257,11 +260,8 @@ Ran run(const std::string& command) {
   return ran;
 }
 
-pid_t start_process(std::vector<std::string> words, const std::string& log) {
-  std::vector<char*> pointers;
-  for (std::string& word : words)
-    pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+pid_t start_process(const std::vector<std::string>& words, const std::string& log) {
+  const std::vector<char*> pointers = upgrader::pointers_to(words);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child != 0) return child;
@@ -279,8 +279,7 @@ pid_t start_process(std::vector<std::string> words, const std::string& log) {
 
 EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)
     : speech_(speech), peers_(peers), members_(members) {
-  const char* base = std::getenv("TMPDIR");
-  std::string name_of = std::string(base == nullptr ? "/tmp" : base) + "/etcd.XXXXXX";
+  std::string name_of = upgrader::temporary_path("etcd");
   if (mkdtemp(name_of.data()) == nullptr) throw std::runtime_error("no directory");
   directory_ = name_of;
   if (speech_ == Speech::tls) make_authority();

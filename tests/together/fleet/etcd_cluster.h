@@ -171,6 +171,7 @@ struct Ran {
 // and the other words are its arguments. The program is killed when this process ends. Its standard
 // output and standard error are appended to the file `log`. If `log` is empty, the program inherits
 // this process's standard output and standard error.
-[[nodiscard]] pid_t start_process(std::vector<std::string> words, const std::string& log = "");
+[[nodiscard]] pid_t start_process(const std::vector<std::string>& words,
+                                  const std::string& log = "");
 
 }  // namespace fleet::test

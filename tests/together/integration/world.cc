@@ -20,6 +20,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/pointers.h"
+#include "base/temporary_path.h"
 #include "tests/together/integration/process_table.h"
 
 namespace integration {
@@ -48,14 +50,6 @@ std::string beside_test(const char* variable, const std::string& name) {
 
 std::string upgrader_executable() {
   return std::filesystem::weakly_canonical(beside_test("UPGRADER", "../../../upgrader"));
-}
-
-std::vector<char*> pointers(Texts& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts)
-    result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
 }
 
 // Returns the test's own environment without the variables that an init system, an upgrader or this
@@ -108,8 +102,7 @@ World::World(Start start) : World(Later()) {
 }
 
 World::World(Later) {
-  const char* temporary = std::getenv("TMPDIR");
-  directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/upgrader-XXXXXX";
+  directory_ = upgrader::temporary_path("upgrader");
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -170,8 +163,8 @@ Upgrader& World::start(Start start) {
     Texts environment = environment_for(directory_, start.environment);
     std::replace(environment.begin(), environment.end(), std::string("LISTEN_PID=self"),
                  "LISTEN_PID=" + std::to_string(getpid()));
-    const auto argv_pointers = pointers(argv);
-    const auto environment_pointers = pointers(environment);
+    const auto argv_pointers = upgrader::pointers_to(argv);
+    const auto environment_pointers = upgrader::pointers_to(environment);
     execve(argv_pointers[0], argv_pointers.data(), environment_pointers.data());
     _exit(121);
   }
