@@ -75,8 +75,9 @@ struct Started {
 
 struct StartFailed {
   int error = 0;  // the errno value of the failure
-  // True if exec failed: the kernel refused the program. Otherwise the system had no process,
-  // memory or descriptor left.
+  // True if the program could not be executed: the file at its path has been replaced, or exec has
+  // failed. (exec, too, can fail for a shortage such as ENOMEM.) False if an earlier step has
+  // failed, such as pipe2(), clone() or setsid().
   bool exec_failed = false;
 
   bool operator==(const StartFailed&) const = default;

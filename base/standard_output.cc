@@ -8,8 +8,8 @@ namespace upgrader {
 
 namespace {
 
-// Writes to standard error why the output was not written. `error` is an errno value, or 0 if the
-// reason is not known.
+// Writes to standard error that standard output could not be written, and the reason if `error`, an
+// errno value, is not 0.
 void complain(std::string_view program, int error) {
   const std::string reason = error != 0 ? std::string(": ") + std::strerror(error) : "";
   const std::string line = std::string(program) + ": cannot write standard output" + reason + "\n";

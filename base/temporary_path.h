@@ -7,7 +7,7 @@
 namespace upgrader {
 
 // Returns a path in the directory that TMPDIR names, or in /tmp if TMPDIR is not set. The path is a
-// pattern for mkdtemp(): `name`, and six letters for which mkdtemp() chooses other ones.
+// pattern for mkdtemp(): it ends with `name` and `.XXXXXX`, and mkdtemp() replaces each X.
 [[nodiscard]] inline std::string temporary_path(const std::string& name) {
   const char* const directory = std::getenv("TMPDIR");
   const bool is_set = directory != nullptr && *directory != '\0';

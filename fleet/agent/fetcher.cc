@@ -76,9 +76,10 @@ void desire_now(const Place& place, const std::string& version) {
   static_cast<void>(releases.value().desire(*parsed));
 }
 
-// Makes room on the disk for the ordered release, so that at most `keep` releases are there
-// afterwards. The running release, and the release that an undo would bring back, stay. If it is
-// not known which releases are needed, all of them stay, and the order is carried out nevertheless.
+// Removes the oldest releases that are not needed, until the ordered release fits into `keep`
+// releases, or only needed releases are left. The running release, and the release that an undo
+// would bring back, are needed. If it is not known which other releases are needed, all of them
+// stay, and the order is carried out nevertheless.
 void remove_oldest(agent_releases::Releases& releases, const Fetcher::Order& order,
                    const agent_releases::Version& ordered, std::size_t keep) {
   const auto running = agent_releases::Version::parse(order.running);

@@ -64,8 +64,8 @@ class CertificateClock {
   [[nodiscard]] std::optional<Validity> next() const;
   // Replaces the machine's certificate by the kept one, if the kept one is valid by now.
   void use_next() const;
-  // Returns the time with which to check the certificates of a new connection. Calls use_next()
-  // before, since a node whose certificate has ended cannot connect without the next one.
+  // Returns the time with which to check the certificates of a new connection. First calls
+  // use_next(): a node whose own certificate has expired can connect only with the kept one.
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the clock's time to the file, but at most once an hour. Called when the store has

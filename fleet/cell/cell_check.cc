@@ -13,8 +13,8 @@ constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, so that a person has time to make a new
 // one. `fleetctl status` uses the same limit.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// The certificate of the authority is named a year before its end, since it has to be replaced on
-// every machine of the cell.
+// The certificate of the authority is reported a year before it expires, since it has to be
+// replaced on every machine of the cell.
 constexpr UnixSeconds authority_soon_s = 365 * day_s;
 // The largest clock error that is not reported. The check compares each server's clock with this
 // machine's clock. It also compares this machine's clock with the time of the newest event, which
@@ -250,8 +250,8 @@ void check_orders(const Reading& records, std::vector<CheckLine>& lines) {
       const auto read = read_record<Stop>(record.value);
       const Stop stop = read ? read.value() : Stop{};
       lines.push_back({false,
-                       "stop: nothing begins, since " + stop.since + " by " + stop.who +
-                           (stop.why.empty() ? "" : ": " + stop.why),
+                       "stop: nothing may begin; " + stop.who + " ordered the stop at " +
+                           stop.since + (stop.why.empty() ? "" : ": " + stop.why),
                        "fleetctl stop off"});
     }
     if (!key || key->kind != KeyKind::desired) continue;

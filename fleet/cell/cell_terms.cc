@@ -8,9 +8,6 @@
 namespace fleet {
 namespace {
 
-// Thirty years. Every machine of a cell needs the authority's next certificate before this one
-// ends, and nothing brings that certificate to the machines by itself.
-constexpr int authority_days = 10'950;
 constexpr int machine_days = 730;
 
 std::string url(const CellMachine& machine, int port) {

@@ -15,6 +15,11 @@
 
 namespace fleet {
 
+// The number of days for which a cell's authorities are valid: thirty years. Every machine of a
+// cell needs the authority's next certificate before this one ends, and nothing brings that
+// certificate to the machines by itself.
+inline constexpr int authority_days = 10'950;
+
 struct CellMachine {
   // The machine's name in certificates and options of the cell. It must be a valid id: see is_id()
   // in keys.h.

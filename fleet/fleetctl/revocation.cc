@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/cell/cell_terms.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
@@ -31,10 +32,10 @@ using fleet::KeyKind;
 // The maximum number of times that a restarted member of the store is asked whether it has a leader
 // again. There is a pause after each question.
 constexpr int rests_max = 120;
-// The number of days for which a revocation list is valid: as long as the certificate of a new
-// authority. The number is large, since etcd refuses all clients once its list has expired. A new
-// list is made only when somebody is revoked, perhaps years later.
-constexpr int list_days = 10'950;
+// The number of days for which a revocation list is valid. The number is large, since etcd refuses
+// all clients once its list has expired. A new list is made only when somebody is revoked, perhaps
+// years later. So a list is valid for as long as an authority.
+constexpr int list_days = fleet::authority_days;
 
 // Runs the program, and waits until it exits. Returns an empty string if the exit status is 0, or
 // else how the program failed.

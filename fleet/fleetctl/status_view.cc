@@ -176,8 +176,8 @@ std::string words_about(const fleet::Desired& wish, const std::string& component
     if (const auto since = silent_at_gate_since(node, component, wish.version))
       silent[node.id] = *since;
   if (silent.empty()) return "";
-  return ", and " + fleet::silent_at_gates(silent) + "; fleetctl desire " + component + " " +
-         wish.version + " goes on without them";
+  return "; " + fleet::silent_at_gates(silent) + "; to go on without them: fleetctl desire " +
+         component + " " + wish.version;
 }
 
 std::string waiting_words(const std::vector<std::string>& waiting) {

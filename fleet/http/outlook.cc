@@ -181,7 +181,7 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
         {"fleetctl cell check"});
   } else if (!behind.silent.empty()) {
     const std::string& first = behind.silent.begin()->first;
-    add(outlook.waits, " is desired, and " + silent_at_gates(behind.silent),
+    add(outlook.waits, " is desired; " + silent_at_gates(behind.silent),
         {"fleetctl show " + first, desire, "fleetctl forget " + first});
   } else if (behind.begun > 0) {
     add(outlook.moves, " is desired: " + counted(behind.begun, "node") + " on the way, " +

@@ -151,9 +151,9 @@ std::optional<PendingRenewal> RenewalRequests::first(
 
 // Refuses a new certificate until half of the lifetime of the node's newest certificate is over,
 // however often the node asks. Otherwise a node could fill its identity record, which lists all
-// valid certificates so that they can be revoked. Does not count a certificate that was issued more
-// than a day after `now`: the clock of the signer was fast then, the certificate is not valid yet,
-// and the node does not use it.
+// valid certificates so that they can be revoked. A certificate is valid from one day before its
+// signing. So if `issued` is more than a day after `now`, the signer's clock was fast, the node
+// cannot use the certificate yet, and the certificate does not count.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

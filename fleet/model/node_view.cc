@@ -114,7 +114,7 @@ std::string silent_at_gates(const std::map<std::string, std::string>& silent) {
   std::vector<std::string> texts;
   for (const auto& [node, since] : silent)
     texts.push_back(node + " (since " + since + ")");
-  return "waits for nodes that are silent at their gates: " + listed(texts);
+  return "these nodes do not report, and their new version waits to be activated: " + listed(texts);
 }
 
 std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {

@@ -57,8 +57,8 @@ struct NodeView {
 [[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
                                                               const std::string& component,
                                                               const std::string& version);
-// Returns a text about such nodes: `waits for nodes that are silent at their gates: n1 (since
-// TIME)`. `silent` has this time for each node.
+// Returns a text about such nodes: `these nodes do not report, and their new version waits to be
+// activated: n1 (since TIME)`. `silent` has this time for each node.
 [[nodiscard]] std::string silent_at_gates(const std::map<std::string, std::string>& silent);
 
 // Returns the nodes in the form that select_nodes() (target.h) needs.

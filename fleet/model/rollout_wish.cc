@@ -81,9 +81,11 @@ Result<WishedRollout> undo(Rollout rollout, bool at_once) {
       rollout.order = RolloutOrder::abort;
       [[fallthrough]];
     case RolloutState::aborting:
+      if (is_told) return WishedRollout{.words = "will be undone, as ordered before"};
+      return WishedRollout{rollout, false, "will be aborted and undone"};
     case RolloutState::undoing:
       if (is_told) return WishedRollout{.words = "is being undone, as before"};
-      return WishedRollout{rollout, false, "will be aborted and undone"};
+      return WishedRollout{rollout, false, "is being undone, now with all batches at once"};
     case RolloutState::completed:
     case RolloutState::aborted:
       if (rollout.batches == 0) return refuse(rollout);

@@ -43,9 +43,10 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the node's own desired version, for an undo to restore. The undo writes the record anew,
-// so the node would try that version again. If the node has tried it since a person or the cell has
-// last ordered it, and the upgrade has failed, the version that the node runs takes its place.
+// Returns the desired version that an undo writes for the node: the node's own, as a rule. But if
+// the upgrade to the node's own desired version has failed since that version was last ordered,
+// returns the version that the node runs. Otherwise the undo, which writes the record anew, would
+// make the node try the failed version again.
 Desired wish_before(const NodeSight& sight) {
   Desired wish = *sight.desired;
   const Upgrade& last = sight.upgrade;

@@ -27,8 +27,9 @@ void log(const std::string& line) {
   log_line("fleet-signer", line);
 }
 
-// Returns whether the request already contains a valid certificate. In that case, a fleet-signer
-// has signed and recorded the certificate, but has not yet published it for the machine.
+// Returns whether the request already contains a certificate that this authority has signed for the
+// machine, and that is recorded and still valid. In that case, a fleet-signer has not yet published
+// this certificate for the machine.
 bool is_made(const JoinCase& one, const Signer& authority, UnixSeconds now) {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;

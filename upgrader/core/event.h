@@ -28,7 +28,8 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  // with --attempts: why AGENT should not be started again
+  // with --attempts: why AGENT's starts are used up, or absent; then AGENT is started only if there
+  // is nothing to go back to
   std::optional<std::string> attempts_exhausted;
 };
 

@@ -151,7 +151,7 @@ bool Conversation::is_forked() const {
 
 std::optional<Refusal> Conversation::why_not(const AgentMessage& message) const {
   if (is_forked()) {
-    return Refusal{"cannot " + deed(message) + ": this process was forked from the agent's",
+    return Refusal{"cannot " + deed(message) + ": this process is a fork of the agent's process",
                    EPROTO};
   }
   Session asked = session_;

@@ -44,8 +44,8 @@ class Conversation {
   // Returns why say() would refuse `message` in the current state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
 
-  // Returns the next event; there is none in a process that was forked from the agent's. Never
-  // waits. Ends the process if the session orders an exit.
+  // Returns the next event; there is none in a process that was forked from the agent's process.
+  // Never waits. Ends the process if the session orders an exit.
   [[nodiscard]] std::optional<SessionEvent> next();
   // Returns the next event like next(), but waits up to `timeout_ms` for it. If `timeout_ms` is
   // `without_limit`, waits without a limit. If `timeout_ms` is another negative number, does not
@@ -79,8 +79,9 @@ class Conversation {
   // something to do now or soon, and not otherwise.
   void update_watch();
 
-  // Returns true in a process that was forked from that of an agent with an upgrader. If such a
-  // process read the pipe, it would take messages, such as `stop`, from the agent.
+  // Returns true in a process that was forked from an agent's process, if the agent has an
+  // upgrader. If such a process read the pipe, it would take messages, such as `stop`, from the
+  // agent.
   [[nodiscard]] bool is_forked() const;
 
   Session session_;

@@ -48,8 +48,8 @@ function takePipes() {
   try {
     fs.openSync('/proc/self/fd/2', 'a');
   } catch {
-    // Standard error is a socket, is closed, or belongs to another user. The text of console.log()
-    // goes to standard error nevertheless.
+    // The file of standard error cannot be opened again: it is a socket, or it belongs to another
+    // user. So descriptor 1 becomes /dev/null, and console.log() writes through process.stderr.
     fs.openSync('/dev/null', 'w');
     const get = () => process.stderr;
     Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });

@@ -26,9 +26,9 @@ class Agent(Conversation):
 
     A call that sends a message raises Refused if the protocol does not allow the message in the
     current state, if too much is still unsent, if the conversation has been closed, or in a process
-    that was forked from the agent's. The call raises ValueError if a text or a number is invalid.
-    Then nothing has been sent. ready() is the exception: if a check fails, ready() sends `unfit`
-    and raises Refused."""
+    that was forked from the agent's process. The call raises ValueError if a text or a number is
+    invalid. Then nothing has been sent. ready() is the exception: if a check fails, ready() sends
+    `unfit` and raises Refused."""
 
     def __init__(self, version: Optional[str] = None, *, features: Sequence[str] = ()) -> None:
         """Starts the conversation. `version` is the version of the program, at most 128 bytes.

@@ -150,7 +150,7 @@ class Conversation:
         """Returns why this process may not use the descriptors, or an empty string. A forked
         process that read the pipe would take messages, such as `stop`, from the agent."""
         if not self.alone and os.getpid() != self._owner:
-            return "this process was forked from the agent's"
+            return "this process is a fork of the agent's process"
         return "the conversation has been closed" if self._poll.closed else ""
 
     def _ask(self, word: str, id: str = "") -> None:

@@ -109,8 +109,8 @@ print(type(agent.wait()).__name__)
         self.assertEqual(
             printed.splitlines(),
             [
-                "cannot say ready: this process was forked from the agent's",
-                "this process was forked from the agent's",
+                "cannot say ready: this process is a fork of the agent's process",
+                "this process is a fork of the agent's process",
                 "Welcome",
             ],
         )

@@ -331,15 +331,16 @@ impl Agent {
 
     // ---- internal functions
 
-    /// Returns true in a process that was forked from that of an agent with an upgrader. If such a
-    /// process read the pipe, it would take messages, such as `stop`, from the agent.
+    /// Returns true in a process that was forked from an agent's process, if the agent has an
+    /// upgrader. If such a process read the pipe, it would take messages, such as `stop`, from the
+    /// agent.
     fn is_forked(&self) -> bool {
         self.channel.is_some() && std::process::id() != self.owner
     }
 
     fn ask(&self, word: &Word) -> Result<(), Refused> {
         if self.is_forked() {
-            let why = "this process was forked from the agent's";
+            let why = "this process is a fork of the agent's process";
             return Err(Refused(format!("cannot {}: {why}", word.deed())));
         }
         self.session.ask(word).map_err(Refused)
@@ -525,7 +526,7 @@ mod tests {
         agent.owner = 0; // as in a forked process, whose number is not that of the owner
 
         let refused = agent.status("at work").unwrap_err().to_string();
-        assert_eq!(refused, "cannot show a status: this process was forked from the agent's");
+        assert_eq!(refused, "cannot show a status: this process is a fork of the agent's process");
         assert!(agent.ready().is_err() && agent.stopped(None).is_err());
         assert_eq!(agent.wait(Some(Duration::from_millis(1))), None);
         let mut left = pollfd(agent.channel.as_ref().unwrap().input.as_raw_fd(), libc::POLLIN);

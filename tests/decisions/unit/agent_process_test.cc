@@ -366,11 +366,11 @@ TEST_CASE("a process that was forked from an agent sends nothing, and takes no m
   upgrader.say(welcome);
 
   CHECK(upgrader.is_reported() ==
-        "ready: cannot say ready: this process was forked from the agent's");
+        "ready: cannot say ready: this process is a fork of the agent's process");
   CHECK(upgrader.is_reported() ==
-        "status: cannot show a status: this process was forked from the agent's");
+        "status: cannot show a status: this process is a fork of the agent's process");
   CHECK(upgrader.is_reported() ==
-        "unfit: cannot say unfit: this process was forked from the agent's");
+        "unfit: cannot say unfit: this process is a fork of the agent's process");
   CHECK(upgrader.is_reported() == "nothing");
   CHECK(upgrader.is_reported() == "nothing");
   CHECK(upgrader.is_reported() == "welcome role=1 generation=1");

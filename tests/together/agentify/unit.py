@@ -202,16 +202,18 @@ def test_what_was_not_run_says_so(stage):
 
 def test_releases_need_no_watching(stage):
     """with --releases, the file says that a rollback also works after a restart; without it, that
-    the way back ends with the upgrader"""
+    an upgrader that has been restarted does not know the old program"""
     del stage
     for init in INITS:
         done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",
                            "-v")
         assert done.returncode == 0 and "--releases=/srv/thing" in done.stdout, done
         assert "package manager" not in done.stdout
-        assert "also after a restart" in " ".join(done.stdout.split("\n# ")), done.stdout
+        words = " ".join(done.stdout.split("\n# "))
+        assert "even if this service has been restarted meanwhile" in words, done.stdout
         plain = printed(init)
-        assert "the way back ends with the upgrader" in " ".join(plain.split("\n# ")), plain
+        words = " ".join(plain.split("\n# "))
+        assert "an upgrader that has been restarted does not know the old program" in words, plain
 
 
 def test_the_command_that_adds_a_release_is_the_users(stage):

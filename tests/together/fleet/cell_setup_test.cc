@@ -255,7 +255,7 @@ TEST_CASE("certificates that end soon, or have ended, are named") {
 }
 
 TEST_CASE(
-    "the end of the authority's certificate is named a year before, since all machines have it") {
+    "an authority is reported a year before it expires, since all machines have its certificate") {
   CellFacts old = facts();
   old.authority->until = now + 365 * day_s;
   CHECK(wrong(old).empty());
@@ -382,8 +382,9 @@ TEST_CASE("orders that keep nodes from moving are named: a stop, and a refused d
   some.records->found.push_back(
       record(key_of(KeyKind::desired, {"agent"}), Desired{.version = "1.0.0"}));
 
-  CHECK(wrong(some) == std::vector<std::string>{"stop: nothing begins, since noon by anna: repair",
-                                                "desired: shop 1.2.0 moves no node: it died"});
+  CHECK(wrong(some) ==
+        std::vector<std::string>{"stop: nothing may begin; anna ordered the stop at noon: repair",
+                                 "desired: shop 1.2.0 moves no node: it died"});
   CHECK(line_about(some, "stop").advice == "fleetctl stop off");
   CHECK(line_about(some, "desired").advice == "to try it again: fleetctl desire shop 1.2.0");
 }

@@ -173,8 +173,8 @@ TEST_CASE("status says why no node moves to a desired version, and how it goes o
   reading.found.push_back(
       record(key_of(KeyKind::node_upgrade, {"n1", "shop"}), write_record(at_gate)));
   CHECK(line({.version = "2"}) ==
-        "desired: shop 2, and waits for nodes that are silent at their gates: n1 (since 12:00); "
-        "fleetctl desire shop 2 goes on without them");
+        "desired: shop 2; these nodes do not report, and their new version waits to be activated: "
+        "n1 (since 12:00); to go on without them: fleetctl desire shop 2");
   CHECK(line({.version = "3"}) == "desired: shop 3");
   reading.found.push_back(record(key_of(KeyKind::node_instance, {"n1", "i"}), "{}"));
   CHECK(line({.version = "2"}) == "desired: shop 2");

@@ -232,8 +232,8 @@ TEST_CASE("a desired version that has failed on a node waits for a person") {
   CHECK(bench.moves() == Texts{"agent 2 is desired: 1 node on the way, 2 still without it"});
   bench.erase("node/n1/instance/i");
   CHECK(bench.moves().empty());
-  CHECK(bench.waits() == Texts{"agent 2 is desired, and waits for nodes that are silent at their "
-                               "gates: n1 (since 12:00)",
+  CHECK(bench.waits() == Texts{"agent 2 is desired; these nodes do not report, and their new "
+                               "version waits to be activated: n1 (since 12:00)",
                                "1 node does not report: n1"});
   CHECK(bench.commands() == Texts{"fleetctl show n1", "fleetctl desire agent 2",
                                   "fleetctl forget n1", "fleetctl show n1"});

@@ -175,7 +175,7 @@ TEST_CASE("the page says for what a running agent has time left") {
   CHECK(status_page(status, std::nullopt, Hearing::listens, at(2)).front() ==
         "phase     running for 1 s, 4 min 59 s left for the agent to say healthy");
   CHECK(status_page(status, std::nullopt, Hearing::listens, at(303)).front() ==
-        "phase     running for 5 min 2 s, the agent had to say healthy 2 s ago");
+        "phase     running for 5 min 2 s, the agent's time to say healthy ended 2 s ago");
 }
 
 TEST_CASE("the page while an upgrade is under way") {

@@ -57,8 +57,8 @@ class Silence {
 };
 
 Result<std::string> ask(int terminal, const std::string& question) {
-  // The echo is turned off first: what is typed as soon as the question appears is neither shown
-  // nor lost.
+  // The echo is turned off before the question is printed, because tcsetattr() discards what has
+  // been typed before. So an answer that is typed at once is neither shown nor discarded.
   const Silence silence(terminal);
   if (const Outcome asked = write_all(terminal, terminal_path, question + ": "); !asked) {
     return asked.refusal();

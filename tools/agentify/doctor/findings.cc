@@ -308,10 +308,13 @@ std::vector<std::string> options_for(const Findings& findings, const KnownDaemon
 std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemon* known) {
   std::vector<std::string> lines;
   if (findings.forks) {
-    lines.emplace_back("It goes into the background: its first process ends, and another goes on.");
+    lines.emplace_back(
+        "It goes into the background: its first process ends, and another of its processes "
+        "continues.");
     if (known != nullptr && !known->foreground.empty()) {
-      lines.push_back("To keep it in the foreground, call the doctor again and add: " +
-                      std::string(known->foreground));
+      lines.push_back(
+          "To keep it in the foreground, call the doctor again, and add to its command: " +
+          std::string(known->foreground));
     }
   } else {
     lines.emplace_back("It stays in the foreground.");

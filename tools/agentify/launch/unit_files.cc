@@ -43,7 +43,8 @@ std::string systemd_unit(const Unit& unit) {
                           "systemctl reload " + unit.service());
   text += "\n[Unit]\nDescription=" + description(unit) +
           "\nDocumentation=man:upgrader(8) man:agentify(1)\nAfter=network.target\n"
-          "# A start of one of these two services stops the other one.\n"
+          "# systemd does not run this service and the next one together: a start of one stops the "
+          "other.\n"
           "Conflicts=" +
           unit.replaced() +
           ".service\n"

@@ -187,8 +187,9 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
   text += as_commands(off) + "#\n";
   if (unit.launch.releases) {
     text += comment("To upgrade, run `" + adding_command(unit) +
-                    "`; this service follows. If the new version fails its trial, the previous one "
-                    "is started again, also after a restart.");
+                    "`. This service then upgrades to the added version. If that version fails its "
+                    "trial, the previous version is started again, even if this service has been "
+                    "restarted meanwhile.");
     return text;
   }
   text += comment("To upgrade by hand, replace " + daemon +
@@ -197,9 +198,10 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
                   ". If the new program fails its check, the old one continues to serve; if it "
                   "fails its trial, the old one is started again.");
   text += comment(
-      "Without --releases the way back ends with the upgrader: a restart or a boot "
-      "starts whichever program " +
-      daemon + " is then. `agent-releases adopt` makes a directory for --releases.");
+      "Without --releases, an upgrader that has been restarted does not know the old program: "
+      "after "
+      "a restart or a boot it starts the file that is " +
+      daemon + " then. `agent-releases adopt` makes a directory for --releases.");
   text += "#\n# To upgrade whenever the package manager has replaced the program, type as root:\n";
   return text + as_commands(watching_commands(unit));
 }

@@ -148,8 +148,8 @@ std::string phase_clause(const Status& status, Moment now) {
            (is_for_healthy ? " for the agent to say healthy" : "");
   }
   if (is_for_healthy) {
-    return clause + ", the agent had to say healthy " + show_duration(now - *status.deadline) +
-           " ago";
+    return clause + ", the agent's time to say healthy ended " +
+           show_duration(now - *status.deadline) + " ago";
   }
   return clause + ", " + show_duration(now - *status.deadline) + " late";
 }
