@@ -220,7 +220,7 @@ def test_the_command_that_adds_a_release_is_the_users(stage):
     """the printed command runs agent-releases as the owner of the directory, with the keys of
     --follow-keys"""
     del stage
-    adds = "agent-releases --dir=/srv/thing --keys=%s add MANIFEST`;"
+    adds = "agent-releases --dir=/srv/thing --keys=%s add MANIFEST`. This"
     for init in INITS:
         for words, wanted in [
                 ([], "`" + adds % "KEYS"),
