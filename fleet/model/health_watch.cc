@@ -76,19 +76,19 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // A run is the time in which the node takes part in a rollout's comparison of versions. If the
-  // node's records do not name a run any more, the run that has begun (`run_`) still continues to
-  // its end. A node of the control group can find out when its run ends, since `run_` has the
-  // length of the run.
+  // If `run` is not a new run, the run that has begun (`run_`) continues to its end, even if the
+  // node's records do not name a run any more. For a node of the control group, this end is known,
+  // since `run_` has the length of the run. (A run is the time in which the node takes part in a
+  // rollout's comparison of versions.)
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run: the time in which the node takes part in a rollout's comparison of versions. If the
-// node is in the control group, its previous run may have been for the same rollout. Failures are
-// then still counted from the first run for this rollout on, so the record `health` still shows the
-// earlier ones. No failure is compared twice, since the rollout compares only the first failure of
-// each node.
+// Begins a run: the time in which the node takes part in a rollout's comparison of versions. A node
+// of the control group may have several runs for the same rollout, one after the other. All of them
+// count failures from the beginning of the first run on, so the record `health` still shows the
+// failures of earlier runs. No failure is compared twice, since the rollout compares only the first
+// failure of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

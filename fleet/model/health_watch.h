@@ -50,10 +50,11 @@ struct HealthRun {
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the run of a component: the comparison of versions in which the component takes part now.
-// If a rollout has upgraded the component, and the new version soaks or has soaked, the run is
-// about that upgrade, and has its id. Otherwise the run is the one that the record `control` asks
-// for, if there is such a record. `ledger` is null if the component has no ledger.
+// Returns the current run of a component: the comparison of versions in which the component takes
+// part now. If a rollout has upgraded the component, and the new version soaks (works for a time
+// before it is confirmed) or has soaked, the run is about that upgrade, and its id is that of the
+// upgrade. Otherwise the run is the one that the record `control` asks for. Returns a run without
+// an id if there is no such record, either. `ledger` is null if the component has no ledger.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 

@@ -55,9 +55,9 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
   // The control group's values divide all possible values into controls + 1 intervals. If both
-  // versions behave alike, the first new value is in each interval with the same chance. `above` is
-  // the number of intervals above the median, in which a new value is worse. If there are two
-  // middle values, the median is the upper one.
+  // versions behave alike, the first value of a node with the new version is equally likely to lie
+  // in each interval. `above` is the number of intervals above the median; a value in one of these
+  // is worse. If there are two middle values, the median is the upper one.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }
@@ -124,9 +124,10 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Notes for look() that a node has entered its cohort (the nodes with the new version, or the
-// control group), has returned to it, has left it or has failed, at the time `at`. If look() has
-// already counted all changes up to a later time, seen_until_, the change counts from seen_until_.
+// Notes a change, which look() counts later: at the time `at`, the node has entered its cohort (the
+// nodes with the new version, or the control group), has returned to it, has left it or has failed.
+// If look() has already counted all changes up to a time after `at` (seen_until_), the change
+// counts as if it had happened at seen_until_.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -72,10 +72,11 @@ class Evidence {
   // before.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation, which either counts against the new version (`is_new`) or does not: a
-  // failure, for example, is on a node with the new version or on a node of the control group.
-  // `chance` is the probability that the observation counts against the new version, if that
-  // version is just as bad as the rollout tolerates. A chance of exactly 0 or 1 changes nothing.
+  // Adds one observation, such as the failure of one node. `is_new` is true if the observation
+  // counts against the new version, such as a failure of a node with the new version. It is false
+  // if the observation does not, such as a failure of a node of the control group. `chance` is the
+  // probability that an observation counts against the new version, if that version is just as bad
+  // as the rollout tolerates. If `chance` is exactly 0 or 1, the evidence does not change.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -194,10 +195,10 @@ class Cohorts {
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Adds the node to this cohort from the time `at` on, and ends its time in the cohort in which it
-  // was before. If that was the same cohort, CohortCount::nodes does not count the node again.
-  // `known` is the node's last report before `at`: the failures in it do not count, only later
-  // ones. If `has_failed` is true, the node has already failed, and is not compared.
+  // Adds the node to this cohort from the time `at` on. If the node is in a cohort already, its
+  // time there ends. If the node was in the same cohort before, CohortCount::nodes does not count
+  // it again. `known` is the node's last report before `at`: the failures in `known` do not count,
+  // only later failures. If `has_failed` is true, the node has already failed, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
   // Ends the node's time at risk without a failure, for example if the node moves, goes back, or is
@@ -307,8 +308,8 @@ struct BakeCounts {
 // millisecond. Returns 0 if the control group was never seen.
 [[nodiscard]] double control_rate_max(std::int64_t failed, Ms node_ms);
 
-// Returns the natural logarithm of the evidence that new nodes fail during the bake more than
-// `tolerate` times as often as the control group did before.
+// Returns the natural logarithm of the evidence that, during the bake, nodes with the new version
+// fail more than `tolerate` times as often as the control group did before.
 [[nodiscard]] double log_bake_evidence(const BakeCounts& counts, double tolerate = 1);
 
 }  // namespace fleet

@@ -94,10 +94,10 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A silent node is not always compared at once. If it has not moved, it is compared only after it
-  // has reported, since nothing is known about it. If it runs the new version, it has reported that
-  // version, so it is compared although it is silent. But if it fell silent together with many
-  // other nodes, it must report again first.
+  // A node that has not moved is not compared as long as it is silent, since nothing is known about
+  // it. A node that runs the new version has reported that version, so it is compared even if it is
+  // silent now. But a node that fell silent together with many others (is_lost) is not compared
+  // before it reports again.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -107,9 +107,10 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node whose record `health` shows a failure, before or during this comparison, has failed
-    // already, and is not compared. If the failure came during the comparison, `is_counted`
-    // prevents look_at_health() from counting it again.
+    // A node that has failed already is not compared. The record `health` counts the node's
+    // failures from before this comparison (`before`) and during it (failures()). If there are
+    // failures of the second kind, `is_counted` keeps look_at_health() from counting a failure
+    // again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -151,10 +152,11 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
   }
 }
 
-// ---- how much of the soak was seen
+// ---- how much of the soak time the drivers have seen
 
-// Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
-// is not silent. If a node's soak has ended since the last look, this time still counts in full.
+// Adds to found_.seen_ms how much soak time the drivers have seen since the last look: for each
+// node of the batch that soaks and is not silent, the time `passed` from the last look to this one.
+// If a node's soak has ended in that time, `passed` still counts in full for the node.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;
@@ -224,8 +226,8 @@ bool JudgeWatch::has_control_reports(const RolloutView& view) const {
   return reports >= judge_control_min;
 }
 
-// Returns what the nodes of the batch and of the control group have reported at the end of this
-// soak.
+// Returns the reports that the nodes of the batch and of the control group have made at the end of
+// the current batch's soak, and how many of these reports are still missing.
 JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const {
   SoakReports reports;
   const std::string run = control_run(id_, turn_of(*view.rollout));
@@ -251,8 +253,9 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
   return reports;
 }
 
-// Judges the batch by the measures that enough nodes have reported. Returns why the measures do not
-// decide yet whether the batch does well, or an empty string if they have decided.
+// Judges the batch by the measures that the nodes have reported, if enough nodes have reported
+// them. Returns an empty string if the batch is judged, or need not be judged by measures.
+// Otherwise returns why the batch cannot be judged by its measures yet.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};
@@ -292,9 +295,10 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 }
 
 // Returns the part of alpha_of(), the allowed chance of stopping a good version, that the
-// comparison of failures may use: one half if the component is also judged by measures, otherwise
-// all. During the first batch, measures may still be chosen. So in that batch it is one half, too,
-// as soon as enough nodes of the control group have reported their health.
+// comparison of failures may use. This is one half if the component is also judged by measures,
+// otherwise all of it. During the first batch, it is not known yet whether there are such measures.
+// In that batch, the part is one half as soon as enough nodes of the control group have reported
+// their health.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

@@ -62,9 +62,9 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why too few nodes are compared for a verdict in time, as a text for people. The batch
-// then does not wait for a verdict, and the judge's numbers are only shown to people, unless
-// judge() finds that the version is worse. Returns an empty string if the batch has to wait.
+// Returns an empty string if the batch has to wait for a verdict. Otherwise too few nodes are
+// compared for a verdict in time, and the returned text tells people why. The judge's numbers are
+// then only shown to people, unless judge() finds that the version is worse.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";
@@ -77,9 +77,10 @@ struct Medians {
   std::int64_t controls = 0;
 };
 
-// Returns the median of the control group's changes, each multiplied by `sign`. If there are two
-// medians, returns the upper one, as chance_of_worse() needs it. `sign` is -1 for a measure for
-// which lower values are worse, otherwise 1.
+// Returns the median of the control group's changes, each multiplied by `sign`. If the number of
+// changes is even, two values are in the middle, and the upper one is the median, as
+// chance_of_worse() needs it. `sign` is -1 for a measure for which lower values are worse,
+// otherwise 1.
 Medians medians_of(const std::vector<MeasuredChange>& changes, double sign) {
   std::vector<double> control;
   for (const MeasuredChange& one : changes) {
@@ -123,7 +124,8 @@ double sign_of(MeasureWorse worse) {
   return worse == MeasureWorse::down ? -1 : 1;
 }
 
-// Returns how many of the new nodes are worse than the median of the control group.
+// Returns how many nodes with the new version have a change of the measure that is worse than the
+// median change in the control group.
 std::int64_t count_worse(const JudgedMeasure& measure, const std::vector<MeasuredChange>& changes) {
   const double sign = sign_of(measure.worse);
   const double median = medians_of(changes, sign).median;

@@ -46,7 +46,8 @@ struct Compared {
   double log_evidence = 0;
 };
 
-// The progress of the soak of the batch under way.
+// The progress of the soak of the current batch. The soak is the time for which a new version must
+// work on a node before it is confirmed there.
 struct BatchSeen {
   bool is_soak_over = false;
   Ms seen_ms = 0;  // how much of soak_ms the rollout's drivers have seen
@@ -155,10 +156,10 @@ struct MeasuredChange {
   double change = 0;
 };
 
-// Returns the logarithm of the evidence of one batch that the measure is worse with the new
-// version. Returns 0 if no new node or no control node has reported a change. `tolerate` is the
-// tolerated ratio of failure rates. It has an effect only on a counter that gets worse when it
-// rises.
+// Returns the logarithm of the evidence, from the changes in one batch, that the measure is worse
+// with the new version. Returns 0 if no node with the new version, or no node of the control group,
+// has reported a change. `tolerate` is the tolerated ratio of failure rates. It has an effect only
+// on a counter that gets worse when it rises.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
                                      const std::vector<MeasuredChange>& changes,
                                      double tolerate = 1);
@@ -174,11 +175,11 @@ struct MeasuredNode {
 // the control group.
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
-// Judges one batch by `measure`, and writes the result into `measure`. `fresh` is how many nodes of
-// the batch have soaked. If fewer than measure_given_min per cent of them have reported a change of
-// the measure, the batch cannot be judged yet, and the function returns this as the reason.
-// Otherwise it returns an empty string. If fewer than judge_control_min nodes of the control group
-// have reported a change, the batch adds no evidence, but counts as judged.
+// Judges one batch by `measure`, and writes the result into `measure`. Returns an empty string if
+// the batch is judged, otherwise why it cannot be judged yet. `fresh` is how many nodes of the
+// batch have soaked. The batch cannot be judged yet if fewer than measure_given_min per cent of
+// these nodes have reported a change of the measure. If fewer than judge_control_min nodes of the
+// control group have reported a change, the batch adds no evidence, but counts as judged.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);

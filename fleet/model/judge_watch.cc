@@ -115,8 +115,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes. So forget since when
-    // nodes have been silent.
+    // While the rollout is not under way, no controller watches its nodes. So `silent_since`, the
+    // time at which a node was first seen silent, is forgotten for each node.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -206,8 +206,9 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
   found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
     found_.logs.push_back(std::llround(log * million));
-  // Cuts what is too long for a record, as reading does. Otherwise the record that is read would
-  // differ from this one, and would be written again at once, without end.
+  // put_right() cuts strings and lists that are too long for a record. It also does so when a
+  // record is read. If `found_` were not cut here, it would differ from the record that is read
+  // back, and would be written again and again.
   static_cast<void>(put_right(found_));
   is_news_ = is_news(now);
   if (is_news_) noted_at_ = now;

@@ -3,8 +3,8 @@
 // old version, and which of all these nodes fail. The judge, which compares the failures of the two
 // groups, gets its numbers from this file. This file does no input or output.
 //
-//     control     the control group: the last control_size() nodes in the random order of the seed,
-//                 until they move
+//     control     the control group: the last control_size() nodes in the random order that follows
+//                 from the rollout's seed, until they move
 //     others      all other nodes that have not moved are watched, but not compared. If such a node
 //                 fails, it is not compared after its move, either. A node of the control group
 //                 that fails leaves the group, and is not compared after its move
