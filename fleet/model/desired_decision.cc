@@ -93,10 +93,11 @@ class DesiredDecider {
 
   // ---- halt
 
-  // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts, so
-  // the version begins on no other node, even if a rollout then moves the failed nodes, or a person
-  // forgets them. Nodes that are still on the way to the version are waited for before, since a
-  // refused version orders no late node back.
+  // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts: no
+  // other node begins to move to the version, even if a rollout then moves the failed nodes, or a
+  // person removes them from the cell. The mark is written only when no node is on the way to the
+  // version any more (ordered to move, but without a new version that waits beside the old one). A
+  // node that takes too long must be ordered back, and this is not done for a refused version.
   std::optional<DesiredDecision> refuse_wish() const {
     if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
     std::vector<std::string> failed;

@@ -32,8 +32,9 @@
 //
 // - When max_failed nodes have failed to move to the version of a wish, no other node gets an order
 //   to move, and no old instance gets an order to stop. A new version that waits beside the old one
-//   then keeps waiting. When no node is on the way to its gate any more, the cell's desired version
-//   is marked as refused, so that this lasts. After a new wish, the nodes try again.
+//   then keeps waiting. As soon as no node is in the state "ordered to move, but not yet
+//   cutover-ready" any more, the cell's desired version is marked as refused, so that the halt
+//   lasts. After a new wish, the nodes try again.
 // - While a node's maintenance window is closed, or will close before the ordered part of the
 //   upgrade can be over, the node gets no order to move, and its old instance gets no order to
 //   stop.

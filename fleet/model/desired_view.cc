@@ -22,28 +22,30 @@ bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
   return node.desired.record.version != wish.desired.version;
 }
 
-// Returns whether, by the node's own records, the node may be ordered to move to the desired
-// version. There may be other reasons to wait, such as a closed maintenance window.
+// Returns whether the node may be ordered to move to the desired version, as far as the node's own
+// records show. There may be other reasons to wait, such as a closed maintenance window.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // `waits` is true if the upgrade to an earlier desired version has not ended: its new version may
-  // wait beside the old one, for example. Then the node gets the order even if it already runs the
-  // desired version, so that it cancels that upgrade.
+  // `waits` is true if an upgrade to an earlier desired version is still under way on the node. For
+  // example, the new version of that upgrade may wait beside the old one. The order makes the node
+  // cancel that upgrade. So the node gets the order even if it already runs the desired version.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
   return active->second.record.degraded.empty();
 }
 
-// Returns whether, by the node's own records, its old instance may be ordered to stop. There may be
-// other reasons to wait, such as a closed maintenance window.
+// Returns whether the node's old instance may be ordered to stop, as far as the node's own records
+// show. There may be other reasons to wait, such as a closed maintenance window.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
   if (!node.desired.record.pinned && !ours) return false;
-  // The node chooses the attempt. If it is long, no command can have an id made from it.
+  // The id of the command to stop begins with the id of the node's attempt, which the node itself
+  // has written. If the node has written an id that is too long, no valid command can be made from
+  // it.
   const std::string id = stop_id(node);
   return is_command_id(id) && node.command.record.id != id &&
          node.instances.contains(node.active.record.instance);
@@ -243,10 +245,10 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // If a node's new version is not ready to replace the old one in time, the driver orders the node
-  // back to the version that it runs. If the name of the running version is not valid, the driver
-  // cannot give this order. Then it does not watch how long the new version takes, and `coming`
-  // stays empty.
+  // If a node's new version does not become ready to replace the old one in time, the driver orders
+  // the node back to the version that it runs. The driver cannot give this order if the name of the
+  // version that the node runs is not valid. The time that the new version takes is then not
+  // watched, and `standing.coming` stays empty.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);
@@ -256,7 +258,8 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Adds the node to the counts and lists or, if `is_in` is false, removes it from them.
+// Adds the node to the counts, such as under_way_, and to the lists, such as coming_. If `is_in` is
+// false, removes the node from them.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;

@@ -56,8 +56,9 @@ struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns `desired-REVISION`. Each order that a node gets because of this wish, in its record
-  // node/ID/desired/COMPONENT, has this text as its trace.
+  // Returns `desired-REVISION`, a string that stands for this write of the desired version. Each
+  // order that a node gets because of this write, in its record node/ID/desired/COMPONENT, has this
+  // string as its member `trace`.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -138,14 +139,14 @@ class DesiredMarks {
   // call. The caller must call look() after each change, always with the same view.
   void look(DesiredView& view, Ms now);
 
-  // ---- the numbers of nodes
+  // ---- how many nodes are in which state
 
   [[nodiscard]] std::int64_t all() const { return all_; }  // how many nodes have the component
   [[nodiscard]] std::int64_t under_way() const { return under_way_; }
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t committed() const { return committed_; }
 
-  // ---- the nodes that may get an order, judged by their own records alone
+  // ---- the nodes that may get an order next, as far as their own records show
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
@@ -159,12 +160,13 @@ class DesiredMarks {
   // one yet. Each entry has the time at which this controller first saw the node's order.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
   // The nodes whose new version waits beside the old one, ready to replace it. Each entry has the
-  // time since when this controller has seen, without a gap, that the new version is ready.
+  // time at which this controller first saw that the new version is ready. Since that time, this
+  // controller has seen the new version ready without a gap.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
-  // Returns the new version that may replace the old one on this node, and since when this
-  // controller has seen that it is ready. Returns no value if there is no such version. For
-  // fleet-agent, the string is the id of the new instance; for another component, it is the name of
-  // the version. The new version must be ready, and must be the one that the node's own record
+  // Returns the new version that may replace the old one on this node, with the time at which this
+  // controller first saw it ready. Returns no value if there is no such version. For fleet-agent,
+  // the string is the id of the new instance; for another component, it is the name of the version.
+  // The new version must be ready, and must be the one that the node's own record
   // node/ID/desired/COMPONENT names. A new instance of fleet-agent must also be of the same boot as
   // the old instance.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
@@ -183,8 +185,8 @@ class DesiredMarks {
   // a closed window may be open by now.
   void reopen();
 
-  // Returns the whole state as a string. Tests compare these strings to find out whether two states
-  // are equal.
+  // Returns the observations (ready_ and told_) as a string, with times relative to `now`. Tests
+  // compare these strings to find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
@@ -210,14 +212,15 @@ class DesiredMarks {
   std::string component_;
   std::optional<CellWish> wish_;
   // For each node, its instances (processes of fleet-agent) that are alive, ready and not degraded,
-  // by id. Each pair has the instance's version, and the time since when this controller has seen
-  // the instance ready with that version. For a component other than fleet-agent, a node whose new
-  // version waits beside the old one has one more entry, with an empty id. In place of a version,
-  // the pair of this entry has the id of the node's attempt to move.
+  // by id. Each pair has two parts: the time at which this controller first saw the instance ready
+  // with its current version, and that version. For a component other than fleet-agent, a node
+  // whose new version waits beside the old one has one more entry, with an empty id. The second
+  // part of that entry's pair is not a version, but the id of the node's attempt to move.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node that has a record node/ID/desired/COMPONENT: the record's revision, and the time
-  // at which this controller first saw the record at that revision. A node has no entry if it is
-  // claimed, or has ended its attempt to move to the version in the record.
+  // at which this controller first saw the record at that revision. A node has no entry while a
+  // rollout or a person has claimed it, or if its attempt to move to the version in the record has
+  // ended.
   std::map<std::string, std::pair<Revision, Ms>> told_;
   std::map<std::string, std::optional<Ms>> closed_;
   std::optional<Ms> opens_at_;

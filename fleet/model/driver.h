@@ -47,9 +47,10 @@ namespace fleet {
 // The driver gives up after the same write was refused this many times in a row.
 inline constexpr int refusals_max = 20;
 
-// Counts how many times in a row the same write of a driver was refused. Before each new try, the
-// driver has got news of the records or has read them all again, so the next try should succeed.
-// Decides whether the driver pauses before the next try, and when it gives up.
+// Counts how many times in a row the store has refused the same write of a driver. Before each new
+// try, the driver has got news of the records or has read them all again, so the next try should
+// succeed. If the tries fail nevertheless, this class decides when the driver pauses, and when it
+// gives up.
 class FutileWrites {
  public:
   // Counts a write that was refused or got no answer. Returns true if the previous write had the
@@ -97,7 +98,8 @@ class FutileWrites {
 template <class Task>
 class Driver {
  public:
-  // `lease` must be alive. The driver's key gets this lease, and vanishes with it.
+  // `lease` must not have ended. The driver creates its key driver/ID with this lease, so the store
+  // erases the key when the lease ends.
   Driver(std::string controller, Task task, LeaseId lease)
       : controller_(std::move(controller)), task_(std::move(task)), lease_(lease) {}
 
@@ -134,8 +136,8 @@ class Driver {
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
-  // Returns the whole state as a string, with times relative to `now`. Tests compare these strings
-  // to find out whether two states are equal.
+  // Returns the state of the driver and its task as a string, with times relative to `now`. Tests
+  // compare these strings to find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const {
     std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
                        std::to_string(fence_);
@@ -204,7 +206,8 @@ class Driver {
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
     if (again) return rest();
     if (!taking && std::holds_alternative<Refused>(event.outcome)) return await_news();
-    // If this driver has failed to take the key, the reading shows which driver has the key.
+    // Either the outcome of the transaction is unknown, or the store has refused to create this
+    // driver's key. The records show what was written, and which driver has the key.
     read_all();
   }
 
@@ -222,9 +225,10 @@ class Driver {
     retry_at_.reset();
   }
 
-  // Notes whether a change that the watch has reported is the reason why the store refuses, or has
-  // refused, `write_`. The driver then knows the change already, so it decides again without
-  // reading everything.
+  // Called for each change that the watch reports. While `write_` is under way or refused, notes in
+  // is_overtaken_ whether this change is a reason for the store to refuse `write_`. If the store
+  // has refused `write_` already, the driver then decides again at once. It need not read
+  // everything again, since the watch has reported the change.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
     for (const Compare& one : write_->transaction.compares)
@@ -336,11 +340,11 @@ class Driver {
     return true;
   }
 
-  // Returns the same as is_news(), for a change that the watch reports. Also removes from newest_
-  // all revisions that are older than the change: a watch reports changes in the order of their
-  // revisions, so it reports no older change later. While a transaction of this driver is under
-  // way, nothing is removed: the transaction may get a revision that is older than the change, and
-  // committed() then compares that revision with newest_.
+  // Returns whether a change that the watch reports is news, as is_news() does. Also removes from
+  // newest_ all revisions that are older than the change: a watch reports changes in the order of
+  // their revisions, so it reports no older change later. While a transaction of this driver is
+  // under way, nothing is removed: the transaction may get a revision that is older than the
+  // change, and committed() then compares that revision with newest_.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -360,7 +364,7 @@ class Driver {
     if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
   }
 
-  // ---- steps of the task
+  // ---- the next step, which the task decides
 
   void drive() {
     DriverStep next = task_.next(fence_, now_);
@@ -394,8 +398,10 @@ class Driver {
     if (const auto* over = std::get_if<Over>(&next)) end(over->why, over->loud);
   }
 
-  // Returns whether the driver has just committed the same records. A task that wants to write them
-  // again has not understood its own write, and must not fill the store with it.
+  // Returns whether the last transaction of this driver was committed less than store_retry_ms ago,
+  // and has written exactly the same records. If the task decides the same write again, it has a
+  // bug: it has not understood that the records are written already. The driver then pauses, so
+  // that the task does not fill the store with repeated writes.
   [[nodiscard]] bool is_committed_already(const Transaction& transaction) const {
     return !committed_.empty() && transaction.puts == committed_ &&
            now_ < committed_at_ + store_retry_ms;
@@ -415,8 +421,9 @@ class Driver {
   // The transaction that was sent to the store and has no answer yet, or that the store has
   // refused.
   std::optional<Write> write_;
-  // True if, since `write_` was sent, a key that `write_` compares was reported to have a later
-  // revision than `write_` requires, or all records were read again.
+  // True if `write_` may have been decided from outdated records: after `write_` was sent, the
+  // watch reported a change of a key that `write_` compares, with a later revision than `write_`
+  // requires, or all records were read again.
   bool is_overtaken_ = false;
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
   std::optional<Ms> waits_until_;  // when to decide again, if no event comes before

@@ -61,16 +61,16 @@ struct AskGates {
 
 // ---- events
 
-// The event with which the driver begins. `wall` is the time of the wall clock, which maintenance
-// windows depend on. No value means that the time is unknown or not needed.
+// The first event of each driver. `wall` is the time of the wall clock, on which maintenance
+// windows depend. It has no value if the time is unknown or not needed.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// The event that the store has sent all records that the action WantReading asked for. If the watch
-// ends, all records are read again, and this event comes without a new WantReading.
+// This event says that the store has sent all records that the action WantReading asked for. If the
+// watch ends, all records are read again, and this event comes without a new WantReading.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -79,19 +79,20 @@ struct LeaseGranted {
   LeaseId lease = 0;
 };
 struct LeaseFailed {};
-// The event that the store has renewed the lease of the driver's own key.
+// This event says that the store has renewed the lease of the driver's own key.
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// The event that the lease of the driver's key has ended, or may have ended. The time to live of
-// the lease is counted from the moment at which the last successful request to make or renew it was
-// sent. When this time has passed, the lease may have ended.
+// This event says that the lease of the driver's key has ended, or may have ended. The lease may
+// have ended when its time to live has passed since the last successful request to make or renew
+// the lease was sent.
 struct LeaseLost {
   std::string why = {};
 };
-// The events that a watched key was written (KeyChanged) or erased at `revision` (KeyErased). If
-// `more` is true, another change follows immediately, and the driver decides nothing in between:
-// decisions are costly, and a thousand nodes may report at the same moment.
+// These two events say that a watched key was written (KeyChanged), or that it was erased at
+// `revision` (KeyErased). If `more` is true, another change follows immediately, and the driver
+// decides nothing in between: decisions are costly, and a thousand nodes may report at the same
+// moment.
 struct KeyChanged {
   KeyValue record = {};
   bool more = false;
@@ -101,7 +102,7 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// The event that the controller is about to exit, so that the driver has to end, too.
+// This event says that the controller is about to exit, so that the driver has to end, too.
 struct LeaveDriving {};
 struct TimePassed {};
 struct GatesAnswered {

@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the transaction writes a command that still needs a lease. A command vanishes
-// when its lease ends, so that no node begins it later.
+// Returns whether the transaction writes a command that has no lease yet. A command needs a lease,
+// so that it vanishes when the lease ends, and no node begins it later.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;
@@ -69,8 +69,8 @@ void RolloutTask::take_all(const Reading& reading) {
 
 // Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. All
 // windows must be open, and stay open for as long as a node waits for the command `confirm`. After
-// that time, a node that was not confirmed goes back by itself, so no upgrade is under way any
-// more.
+// that time, a node that was not confirmed goes back to the old version by itself, so no upgrade is
+// under way any more.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);

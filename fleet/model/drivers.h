@@ -82,8 +82,8 @@ class PlanTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
   // Called when the store denies a write. Returns false, so that the driver ends, since a
-  // half-finished plan cannot be undone automatically. The plan's members (nodes) wait until
-  // another driver continues the plan.
+  // half-finished plan cannot be undone automatically. The nodes of the plan wait until another
+  // driver continues the plan.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
