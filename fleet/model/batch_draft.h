@@ -42,8 +42,8 @@ struct Share {
   // `nodes`; otherwise `nodes` is ignored.
   std::int64_t thousandths = 0;
 
-  // Returns the share as a number of nodes, out of `all` nodes: rounded up, at least 1, and at most
-  // batch_nodes_max.
+  // Returns the size as a number of nodes. If the size is a share, it is a share of `all` nodes,
+  // and is rounded up. The result is at least 1, and at most batch_nodes_max.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;

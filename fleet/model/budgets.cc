@@ -156,8 +156,9 @@ std::string Budgets::limits_text() const {
   return listed(texts);
 }
 
-// Returns the first `most_wanted` numbers below `most` at which the budget of this domain has a
-// place that is not taken, or fewer if there are not as many.
+// Returns the numbers of free places in the budget of this domain, the lowest first: at most
+// `most_wanted` numbers, all below `most`. A place is free if no node has taken it, or if the node
+// that has taken it is not in the cell any more.
 std::vector<std::int64_t> Budgets::free_numbers(const Domain& domain, std::int64_t most,
                                                 std::size_t most_wanted) const {
   std::vector<std::int64_t> numbers;

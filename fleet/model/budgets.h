@@ -33,9 +33,9 @@
 
 namespace fleet {
 
-// The most labels that may have a budget, and the largest budget: the most nodes that may be down
-// at the same time for one value of a label.
+// The most labels that may have a budget.
 inline constexpr std::size_t budget_labels_max = 4;
+// The largest budget: the most nodes that may be down at the same time for one value of a label.
 inline constexpr std::int64_t budget_places_max = 1'000;
 
 // The answer to a rollout, a plan or a desired version that asks for budget places for some nodes.

@@ -18,7 +18,8 @@ namespace {
 // daemon's output.
 constexpr std::string_view last_line_mark = "; its last line: ";
 
-// Returns the text before the separator, and removes both from `text`.
+// Returns the part of `text` before the first separator, or all of `text` if it has no separator.
+// Removes this part and the separator from `text`.
 std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t at = text.find(separator);
   const std::string_view first = text.substr(0, at);

@@ -50,8 +50,10 @@ struct Desired {
   std::string who = {};
   std::string trace = {};
   std::string refused = {};  // why no node moves to this version; empty if nodes may move to it
-  // Only in a pending desired version: the version that was desired before the plan, to which the
-  // plan may go back, and why that version has been refused since the plan began.
+  // These two members have values only while a plan holds the version back (`pending`). `previous`
+  // is the version that was desired before the plan, and the plan may restore it. If `previous` has
+  // been refused since the plan began, `previous_refused` says why, and a restored `previous` moves
+  // no node, either.
   std::string previous = {};
   std::string previous_refused = {};
 

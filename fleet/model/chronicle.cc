@@ -178,8 +178,8 @@ void ChronicleTask::take_all(const Reading& reading) {
     take(record);
   }
   // Pass all records to suspects_ before any event is made. The event about a node's trouble names
-  // the rollouts that may be the cause, and suspects_ must know these rollouts then. Without this
-  // loop it would not, since the records of nodes come before those of rollouts.
+  // the rollouts that may be the cause, and suspects_ must know these rollouts then. The last loop
+  // of this function makes the events, and it reads the records of nodes before those of rollouts.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);
     if (key) suspects_.take(*key, record);

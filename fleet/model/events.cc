@@ -26,8 +26,9 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // Add the gates' answers about the new version to the text. Each change of the text makes an
-  // event, but this part changes only if a gate changes its answer, or a batch ends.
+  // While the rollout is rolling, add the gates' answers about the new version to the event's text.
+  // Each change of the text makes an event. The answers make few events, since they change only if
+  // a gate changes its answer, or a batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -267,15 +268,17 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // The number in `done_` is now in the store, so `done_` is set back to 0. Otherwise, if the store
-  // is restored from an older copy later, new events up to that number would seem to be sent
-  // already.
+  // The number in `done_` is in the store now, so `done_` is set back to 0. If `done_` kept the
+  // number, and the store were restored from an older copy later, new events up to that number
+  // would seem to be sent already.
   done_ = 0;
   // If the last event has a lower number than looked_until_, the store was restored from an older
   // copy. New events may then get numbers up to looked_until_, so set looked_until_ back.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
-  // The key of a number with more digits would sort before the last event, which was sent already.
+  // No event has a number above event_number_max. The key of such a number would have more digits,
+  // and would come before the key of the last event in the order of keys. The loop below would then
+  // send events that were sent already.
   if (from > static_cast<std::int64_t>(event_number_max)) return Rest{};
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {

@@ -66,8 +66,9 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
-// The pause after the store has denied a write of the last event that was sent. Such a write rarely
-// succeeds before a person has mended the store or a permission.
+// If the store denies the write of the record `notified` (the last event that was sent), no request
+// is sent to the webhook for this time. A new try rarely succeeds before a person has mended the
+// store or a permission.
 inline constexpr Ms notice_denied_rest_ms = 60'000;
 
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
@@ -95,8 +96,9 @@ class Notices {
   // request (Post) or a transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
-  // Handles the outcome of a transaction. Returns a line for the log, or an empty string if the
-  // store has not denied the transaction, or has denied the one before for the same reason.
+  // Handles the outcome of a transaction. If the store has denied the transaction, returns a line
+  // for the log with the reason. But if the last such line has the same reason, and no transaction
+  // was committed since, returns an empty string, as for all other outcomes.
   [[nodiscard]] std::string written(const Outcome& outcome, Ms now);
 
  private:

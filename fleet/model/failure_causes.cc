@@ -102,8 +102,8 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
   if (group.suspects.size() > suspects_max) group.suspects.resize(suspects_max);
 }
 
-// Returns whether the rollout has finished with a node in this stage: the new version is confirmed
-// on the node, or the node has failed.
+// Returns whether a node in this stage has ended its part in the rollout: the new version is
+// confirmed on the node, or has failed there.
 bool has_moved(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed;
 }

@@ -224,7 +224,7 @@ GateStand gate_not_known(const std::string& name, const std::string& why) {
   return {name, GateSays::not_known, brief(why.empty() ? "no answer" : why, label_bytes_max)};
 }
 
-// ---- the rounds of a rollout
+// ---- the rounds of questions to the gates of a rollout
 
 GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<GateRound>& round,
                    std::int64_t turn, Ms now) {

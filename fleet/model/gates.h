@@ -77,7 +77,7 @@ struct GateReply {
 
 [[nodiscard]] GateStand gate_not_known(const std::string& name, const std::string& why);
 
-// ---- the rounds of a rollout
+// ---- the rounds of questions to the gates of a rollout
 
 // How often the gates of a batch are asked: the time from the beginning of one round of questions
 // to the gates to the beginning of the next round.

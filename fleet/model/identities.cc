@@ -16,8 +16,9 @@ std::optional<std::string> node_that_asks(const std::string& text) {
 }
 
 // Returns the node's current certificate. An older version of fleet-agent does not send its
-// certificate with the request. In this case, returns the last renewed certificate in the store, or
-// an empty string if there is none.
+// certificate with the request. In this case, returns the certificate in the record
+// node/ID/certificate, which is the answer to the node's last request, or an empty string if there
+// is none.
 std::string certificate_of(const CertificateRequest& request, const std::string& node,
                            const RecordsByKey& records) {
   if (!request.certificate.empty()) return request.certificate;

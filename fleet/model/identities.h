@@ -44,22 +44,24 @@ struct Validity {
 // be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// Returns the identity with one more certificate, and without the certificates that have expired.
-// But the newest certificate until now stays, unless it is revoked: if the clock that shows `now`
-// is fast, this certificate is still in use. If the identity was revoked, it becomes valid again,
-// but only with the new certificate: somebody else may have the earlier certificates.
+// Returns the identity with `certificate` added, and without the certificates that have expired.
+// But the newest of the earlier certificates stays, unless it is revoked: if the clock that shows
+// `now` is fast, this certificate is still in use. If the identity was revoked, it becomes valid
+// again, but only with the new certificate: somebody else may have the earlier certificates.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Returns why `name`, whose identity this is, gets no further certificate, or an empty string if it
-// may get one. It gets none if `most` of its certificates have not expired.
+// Returns why this identity gets no further certificate, or an empty string if it may get one. The
+// identity gets no further certificate if it has `most` certificates, or more, that have not
+// expired. `name` is the name of the node or person, for the text.
 [[nodiscard]] std::string why_no_more_certificates(const Identity& identity,
                                                    const std::string& name, UnixSeconds now,
                                                    std::size_t most);
 // Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
 // identity was already revoked, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
-// Returns whether the identity is revoked, but its connections to the store may still be open: the
-// store's members have not all been restarted since the revocation.
+// Returns whether the identity is revoked, and a connection to the store that was opened with it
+// may still be open. This is possible until all members of the store have been restarted after the
+// revocation.
 [[nodiscard]] bool may_have_streams(const Identity& identity);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
@@ -102,10 +104,10 @@ class RenewalRequests {
 // of its newest certificate is over. This function does not examine the contents of the request.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns why the request does not count as made by the node itself, or an empty string if it does.
-// `serial` is the number of the certificate whose key has signed the request. The signature proves
-// who made the request: operators may write the record of a request, too, but they do not have the
-// node's key.
+// Returns an empty string if the request was made by the node itself, otherwise the reason why this
+// is not certain. `serial` is the number of the certificate whose key has signed the request. This
+// must be one of the node's certificates, and must not be revoked. The record of the request alone
+// proves nothing: operators may write it, too, but they do not have the node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // The answer to a node's request: the new certificate, or the reason why there is none.

@@ -64,8 +64,9 @@ enum class KeyKind {
 // The most digits of a number in a key. An integer in a record's JSON has the same limit. Every
 // number with so many digits fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
-// How many digits the number of an event has. It has leading zeros, so that events are listed in
-// their order. These digits are enough for a thousand events a second for thirty years.
+// The number of an event, or of a line history/NUMBER, has this many digits in its key. Leading
+// zeros are added, so that the keys are listed in the order of the numbers. These digits are enough
+// for a thousand events a second for thirty years.
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
