@@ -234,7 +234,7 @@ void AgentProcess::unclog() {
   output_->watch(true);
 }
 
-// ---- events of the agent
+// ---- reporting the agent's output, its standard error, the output of strace, and the agent's exit
 
 void AgentProcess::read_output() {
   const auto take = [this](const Line& line) { say(line); };

@@ -56,8 +56,9 @@ class LineCutter {
     }
   }
 
-  // Ends the stream. If the last line has no newline, passes it to `take`. The value
-  // Line::End::output then says that the end of the agent's output has ended this line.
+  // Ends the stream. If bytes without a newline are left, passes them to `take` as the last line.
+  // Its member `end` is then Line::End::output: the line was ended by the end of the agent's
+  // output, and not by a newline.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
   }

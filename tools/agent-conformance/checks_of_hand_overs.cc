@@ -112,7 +112,7 @@ std::vector<Check> checks_of_state() {
   };
 }
 
-// ---- roles, and a series of agents
+// ---- checks of candidates, fallbacks and standbys, and of ten hand-overs in a row
 
 namespace {
 

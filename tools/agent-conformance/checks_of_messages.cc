@@ -68,7 +68,7 @@ std::vector<Check> checks_of_words() {
   };
 }
 
-// ---- how an agent reads its input
+// ---- checks of how an agent reads its input
 
 namespace {
 
@@ -148,7 +148,7 @@ Check long_lines() {
               std::string(too_long, 'x') + "\n", "byte-by-byte");
 }
 
-// ---- members and white space
+// ---- messages with unknown members, and messages with white space wherever JSON allows it
 
 constexpr const char* more_members =
     R"("novelty":{"type":"stop","of":[1,-2.5e300,true,null,[[]],"\u00e9\ud83d\ude00"]},"count":0)";
@@ -204,7 +204,7 @@ Check white_space() {
       }};
 }
 
-// ---- bytes in pieces, and full pipes
+// ---- messages that come byte by byte, and an output pipe that is full
 
 Check byte_by_byte() {
   return {
@@ -257,7 +257,8 @@ Check slow_reader() {
       }};
 }
 
-// ---- advice: lines that the protocol allows, but that no upgrader sends today
+// ---- checks whose faults count only as advice: an agent should cope with these lines, but no
+// upgrader sends such lines today
 
 constexpr Duration advice_timeout = std::chrono::seconds{5};
 

@@ -27,7 +27,7 @@ Script looked_at(const Terms& terms) {
   return script;
 }
 
-// ---- pipes and environment of children
+// ---- the pipes and the environment that an agent's children inherit
 
 // Returns true if process `pid` keeps the agent's output pipe open. Counts only a sleeping process:
 // a forked child that is about to exec has the pipe open for a moment, but does not sleep.
@@ -101,7 +101,7 @@ Check private_environment() {
       }};
 }
 
-// ---- the lock
+// ---- the check that the agent keeps the upgrader's lock open
 
 constexpr Quote lock_quote{"ENVIRONMENT",
                            "An agent marks the descriptor close-on-exec and keeps it open, so that "
@@ -134,7 +134,8 @@ Check keeps_lock() {
           }};
 }
 
-// ---- the port
+// ---- the check that a stopping agent stops listening, and the check of an agent without an
+// upgrader
 
 std::vector<std::string> listening(const Facts& facts) {
   std::vector<std::string> addresses;

@@ -67,7 +67,7 @@ Check active_sigterm() {
           .twice = true};
 }
 
-// ---- heartbeats
+// ---- the check of the agent's heartbeats
 
 constexpr int beats_watched = 4;  // heartbeats are counted for this many times `watchdog_ms`
 
@@ -126,7 +126,7 @@ std::vector<Check> checks_of_work() {
   return {activates(), active_end(), active_sigterm(), heartbeats()};
 }
 
-// ---- how an agent stops
+// ---- checks of how an agent stops
 
 namespace {
 
@@ -222,7 +222,7 @@ Check stop_at_once() {
           }};
 }
 
-// ---- candidate_lost
+// ---- the check of an agent that gets the message `candidate_lost` during a stop
 
 std::string candidate_lost() {
   return Object("candidate_lost")
@@ -270,7 +270,7 @@ Check candidate_is_lost() {
       .rules = rule_cancel};
 }
 
-// ---- extend
+// ---- the check of an agent that needs more time for its stop
 
 // In the check `extend`, the deadline of the `stop` is the stop timeout divided by this number.
 // This time is so short that the agent must ask for more time.

@@ -80,7 +80,7 @@ Effects effects_of(const std::vector<std::string>& trace) {
   return effects;
 }
 
-// ---- the check of a held agent
+// ---- the check that a held agent, which is not activated yet, listens on no socket
 
 namespace {
 

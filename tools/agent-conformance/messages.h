@@ -44,7 +44,8 @@ inline constexpr std::string_view boot_id = "boot";
 [[nodiscard]] std::string welcome_first();
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
-// Returns this `welcome`, which names no feature, for an agent with the feature `readiness`.
+// Returns `welcome` with the feature `readiness` added to its list of features, which must be
+// empty. Such a `welcome` is for an agent whose `hello` lists this feature.
 [[nodiscard]] std::string with_readiness(std::string welcome);
 [[nodiscard]] std::string activate(bool clean);
 // Makes an `activate` for a standby. A standby is an agent of the previous version that waits,

@@ -29,8 +29,8 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that must pass before `check` can be judged, but has not passed.
-// Returns nothing if all these checks have passed.
+// Returns the name of a check that has not passed, although it must pass before `check` can be
+// judged. Returns nothing if there is no such check.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {

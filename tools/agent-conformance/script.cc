@@ -93,7 +93,7 @@ std::string duration_in_words(Duration duration) {
   return ms % 1'000 == 0 ? std::to_string(ms / 1'000) + " s" : std::to_string(ms) + " ms";
 }
 
-// ---- steps and parts of scripts
+// ---- functions that make single steps and parts of scripts
 
 using Kind = Step::Kind;
 using What = Step::What;

@@ -24,8 +24,8 @@ using Time = std::chrono::microseconds;  // the time since the beginning of the 
 // The times that options can set. All except `watch` are time limits for the agent. Their defaults
 // are long, so that an agent on a loaded machine meets them.
 struct Terms {
-  // the longest time from the agent's start to its `hello`, from its `hello` to its `ready`, and
-  // for it to read what was sent to it
+  // the time limit for the agent's `hello` after its start, for its `ready` after its `hello`, and
+  // for reading the bytes that were sent to it
   Duration start_timeout{std::chrono::seconds{30}};
   Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
   // the longest time until the agent exits, counted from its `stopped`, from a signal, or from the
@@ -187,12 +187,12 @@ struct Check {
   bool is_advice = false;      // a fault is reported as advice, not as a failure
 };
 
-// ---- steps and parts of scripts
+// ---- functions that make single steps and parts of scripts
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
 // Makes the step that starts a first agent, which has no previous agent. When the agent has sent
-// `hello`, it is sent the message `welcome`, unless `welcome` is empty.
+// `hello`, it gets the line `welcome` as the answer. If `welcome` is empty, it gets no answer.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
 // Makes the step that starts a candidate. The `welcome` to the candidate contains `generation`,
 // which is the candidate's number: an upgrader numbers its agents from 1.

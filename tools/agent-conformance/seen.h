@@ -33,7 +33,7 @@ struct Facts {
   std::vector<ProcessFacts> processes;
 };
 
-// ---- events
+// ---- events that a check gets
 
 struct Started {
   int pid = 0;
@@ -72,7 +72,7 @@ struct Event {
       what;
 };
 
-// ---- orders
+// ---- orders that a check returns
 
 struct Start {
   bool alone = false;    // start the agent without AGENT_PROTOCOL, as if no upgrader existed

@@ -99,8 +99,9 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  // The deadline has passed, and on_timer() has set the timer for one more turn of the loop, in
-  // which late input is read. So do not set the timer here.
+  // The deadline has passed, and on_timer() has already set the timer for one more turn of the
+  // loop, in which the input that came before the deadline is read. So the timer must not be set
+  // again here.
   if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});

@@ -23,9 +23,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Runs a check to its end, and then ends its agents. With `patience`, closes each agent's input,
-  // and kills only an agent that does not exit within some time. Without `patience`, kills all
-  // agents immediately. No agent is left running.
+  // Runs a check to its end, and then ends its agents. If `patience` is true, closes each agent's
+  // input, and kills an agent only if it does not exit within some time. If `patience` is false,
+  // kills all agents immediately. No agent is left running.
   void play(Play& play, bool patience);
 
  private:
