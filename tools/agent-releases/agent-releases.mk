@@ -17,9 +17,9 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# An agent can follow a directory of releases: it upgrades by itself to the version that the
-# directory desires. The files for this are compiled separately from the files that fetch releases.
-# So an agent that only follows a directory is linked without libcurl and libarchive.
+# An agent can follow a directory of releases: it upgrades by itself to the release in the directory
+# that should run next. The files for this are compiled separately from the files that fetch
+# releases. So an agent that only follows a directory is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_work.cc ledger_file.cc lock.cc releases.cc self_test.cc store.cc trust.cc \
   verification.cc)
@@ -48,7 +48,7 @@ tool_programs += $(releases_program)
 tool_libraries += $(releases_library)
 tool_headers += $(releases_headers)
 
-# ---- tests
+# ---- tests of agent-releases and libagent-releases
 
 releases_files := $(wildcard tests/together/releases/*_test.cc)
 releases_walk := tests/together/releases/choice_test.cc

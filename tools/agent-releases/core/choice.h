@@ -19,7 +19,8 @@ struct Candidate {
   std::string sha256;
 };
 
-// The operator's wish: the version in the file `desired`, which is to run.
+// The operator's wish: the content of the file `desired`, in which an operator names the version
+// that is to run.
 struct Wish {
   std::optional<Version> version;  // the desired version; absent if the file holds no valid version
   std::string writing;             // an identifier that changes at each write of the file
@@ -43,8 +44,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// Two rules by which a release is kept even if nothing needs it. It is kept if at least one of the
-// rules applies to it.
+// Two rules by which the command `prune` keeps releases that nothing needs. A release is kept if at
+// least one of the two rules applies to it.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

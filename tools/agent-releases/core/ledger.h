@@ -66,12 +66,13 @@ struct Failure {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried, for one of two reasons. The last upgrade to the
-// release has failed, and the release itself was at fault. Or the last upgrade to the release has
-// begun, its outcome is not recorded, and a different version runs now. If the file `desired` names
-// a version, `wish` identifies the last write of that file; otherwise `wish` is absent. Upgrades
-// from before that write do not count, because by the write the operator has asked for the version
-// again.
+// Returns true if a release must not be tried, because of the newest entry about it. There are two
+// such cases. In the first case, the entry says that the upgrade to the release has failed, and the
+// release itself was at fault. In the second case, the entry says `trying`, so the outcome of the
+// upgrade was not recorded, and a different version runs now. If the file `desired` exists, `wish`
+// identifies the last write of this file, and an entry from before this write does not count: by
+// writing the file, the operator has asked for the version again. If the file does not exist,
+// `wish` is absent, and every entry counts.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);

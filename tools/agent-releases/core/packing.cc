@@ -88,7 +88,8 @@ Outcome check_member(const Found& found) {
                  " is a device, a FIFO or a socket; a release has files, directories and links"};
 }
 
-// Returns the length of a member's line in the list that `add` writes.
+// Returns how many bytes a member of the release (a file, directory or link) takes in the list of
+// members that `add` writes: the length of its line.
 std::size_t listed_bytes(const Found& found) {
   constexpr std::size_t hash_digits = 64;
   Listed listed{.sha256 = std::string(hash_digits, '0'), .path = found.path};

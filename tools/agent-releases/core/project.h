@@ -17,7 +17,7 @@ namespace agent_releases {
 // The most bytes of a package.json that are read. A real package.json is far smaller.
 inline constexpr std::size_t package_bytes_max = 1'048'576;
 
-// The members of a package.json that are used.
+// The facts from a package.json that the command `pack` needs.
 struct NodePackage {
   std::string name;     // the package's name without its scope
   std::string version;  // the package's version; empty if it has none

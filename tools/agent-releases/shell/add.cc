@@ -127,9 +127,9 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// Moves the files of the release out of .staging. The program or directory of the release is moved
-// last, because it makes the release visible. The list of files, the signature and the manifest
-// must be durable before that.
+// Moves the files of the release out of .staging. The release exists as soon as its program or its
+// directory has been moved. So the program or directory is moved last, when the list of files, the
+// signature and the manifest are durable.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -202,9 +202,9 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release if it does not exist. If it exists, adds its manifest or its signature if one is
-// missing. If that succeeds, also removes all files that crashes have left in .staging, including
-// partial downloads.
+// Adds the release if it does not exist. If the release exists, only adds its manifest or its
+// signature if one of them is missing, and then removes all files that crashes have left in
+// .staging, including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -108,7 +108,8 @@ Outcome Adoption::copy(int program, const Directory& staging) {
 }
 
 // Moves the release's files from .staging into the directory of releases. The manifest is moved
-// first and the program last, because the program makes the release visible.
+// first and the program last: the release exists as soon as its program is in the directory, and
+// its manifest must be there by then.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);
@@ -139,10 +140,10 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes the link `current`, which leads to the release that is run, unless `current` exists
-// already. `current` leads to the adopted path, which link_place() then replaces by a link to the
-// release. A later commit replaces only the link at the adopted path, so `current` then leads to
-// the new release, too.
+// Makes the link `current`, unless it exists already. This link in the directory of releases leads
+// to the release that is run. At first, it leads to the path at which the program was installed,
+// and link_place() then replaces the program at that path by a link to the release. A later commit
+// replaces only the link at that path, so `current` then leads to the new release, too.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};
@@ -155,8 +156,9 @@ Outcome Adoption::link_current() const {
   return directory.sync();
 }
 
-// Replaces the plain file by a link to the release. The link first gets a temporary name beside the
-// file, which begins with as much of the file's name as a file name has room for.
+// Replaces the installed program, a plain file, by a link to the release. The link is made beside
+// the file under a temporary name, and is then renamed. The temporary name contains the name of the
+// file, shortened if the temporary name would otherwise be too long.
 Outcome Adoption::link_place() const {
   const std::string_view ending = ".adopted";
   const std::size_t room = component_bytes_max - 1 - ending.size();

@@ -27,8 +27,9 @@ inline constexpr mode_t permission_bits = 07777;
 // The unit of st_blocks in stat(2).
 inline constexpr std::int64_t disk_block_bytes = 512;
 
-// Returns the refusal "cannot DEED PATH: " with the message for errno. Must be called before
-// anything changes errno.
+// Returns a refusal whose reason begins with "cannot DEED PATH: MESSAGE". DEED is `deed`, such as
+// "open", PATH is `path`, and MESSAGE is the message for errno. Must be called before anything
+// changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
 // Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.
@@ -70,7 +71,8 @@ class Directory {
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::size_t bytes_max) const;
 
-  // Writes a new file and syncs its content. Only sync() syncs the directory itself.
+  // Writes a new file and syncs its content. Until sync() has synced the directory, a power cut may
+  // remove the file.
   [[nodiscard]] Outcome write(const std::string& name, std::string_view text,
                               mode_t mode = 0644) const;
 

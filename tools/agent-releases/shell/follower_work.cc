@@ -297,10 +297,11 @@ void Follower::Work::ask() {
   let_go(true);
 }
 
-// Returns the entry about an upgrade that has failed. Of the upgrade that this follower has
-// requested last, the entry is known even if the ledger has lost it or cannot be read. Refuses if
-// it is unknown whether a follower of this directory has requested the upgrade, and returns nothing
-// if none has.
+// Returns the newest entry about the upgrade `id`, which has failed. If the ledger has lost this
+// entry or cannot be read, but `id` is the upgrade that this follower has requested last, makes the
+// entry from the facts that this follower remembers. Returns nothing if no follower of this
+// directory has requested the upgrade. Refuses if this is unknown, because the ledger cannot be
+// read.
 Result<std::optional<Entry>> Follower::Work::entry_of(const std::string& id) const {
   const auto known = ledger();
   const Entry* last = known ? upgrade_of(known.value(), id) : nullptr;

@@ -36,7 +36,8 @@ class Wakeups {
   // then look for changes at intervals.
   bool watch(const std::string& directory);
 
-  // Makes the wake-up descriptor readable whenever `descriptor` is, until `descriptor` is closed.
+  // Makes the wake-up descriptor readable whenever `descriptor` is readable, until `descriptor` is
+  // closed.
   void watch(int descriptor);
 
   // Sets the timer to the time `when`, or stops the timer if `when` is absent.
@@ -64,7 +65,8 @@ inline constexpr std::size_t kept_endings_max = 64;
 // as if it were written.
 class FollowerNotes {
  public:
-  // Returns the entries of the ledger file, followed by the entries that are kept in memory.
+  // Returns the entries of the ledger file, followed by the entries that could not be written yet
+  // and are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
   // Appends the entry durably, or returns the reason why this is not possible.
@@ -77,7 +79,9 @@ class FollowerNotes {
   // kept.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
 
-  // Moves next_try() on. Every try begins with this, even one that cannot open the directory.
+  // Sets the time that next_try() returns to one pause after now. Each try to write the kept
+  // entries begins with this call, so that the pause follows even if the directory cannot be
+  // opened.
   void put_off();
   void try_again(const Directory& directory);
 

@@ -84,7 +84,8 @@ Result<upgrader::OwnedFd> open_terminal() {
                  Trouble::usage};
 }
 
-// Tells a person at a terminal why the command now seems to do nothing. Ignores errors.
+// Tells a person at a terminal that a key is being derived from the password. Without this message,
+// the command would seem to do nothing for some seconds. Ignores errors of the write.
 void announce_derivation() {
   if (::isatty(STDERR_FILENO) == 0) return;
   static_cast<void>(write_all(STDERR_FILENO, "standard error",

@@ -37,7 +37,8 @@ struct Patience {
 // returns true if it is not possible to find out.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
-// Repeats try_lock() until it succeeds or `patience` is used up.
+// Repeats try_lock() until it succeeds. Refuses when the time limit of `patience` has passed, or
+// when `patience.cancelled` returns true.
 [[nodiscard]] Result<upgrader::OwnedFd> wait_for_lock(const Directory& directory,
                                                       const std::string& name,
                                                       const Patience& patience, int flags = 0);

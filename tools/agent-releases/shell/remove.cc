@@ -26,8 +26,9 @@ constexpr const char* processes_path = "/proc";
 constexpr const char* upgraders_path = "/run/upgrader";
 constexpr const char* status_name = "status.json";
 constexpr std::size_t status_bytes_max = 65'536;
-// An upgrader cuts the path of an executable to `executable_bytes_max` bytes, escapes included. It
-// cuts off fewer than `cut_bytes_max` bytes more than it must.
+// An upgrader cuts the path of an executable in its status, so that the path takes at most
+// `executable_bytes_max` bytes when it is escaped. The upgrader cuts off whole characters, so it
+// may cut off more bytes than necessary, but always fewer than `cut_bytes_max` bytes more.
 constexpr std::size_t cut_bytes_max = 16;
 constexpr std::string_view deleted_ending = " (deleted)";
 
@@ -151,7 +152,7 @@ std::optional<std::string> Needs::of(const Release& release) const {
   for (const auto& [version, why] : versions_) {
     if (version == release.version) return why;
   }
-  // status.json has U+FFFD for each byte of a path that is not UTF-8
+  // status.json has U+FFFD in place of each byte of a path that is not valid UTF-8
   const std::string shown = agent_protocol::fit_text(release.path);
   for (const Use& use : uses_) {
     if (is_used(release.path, use) || is_used(shown, use)) return use.by + " runs it";
@@ -176,7 +177,8 @@ Outcome remove_release(const Store& store, const Directory& staging, const Versi
 }
 
 // Removes the releases whose versions `choose` returns, and returns these versions. `choose` gets
-// all releases; a release of a version in `spared` is needed, too.
+// all releases of the directory, each with the reason why it is still needed. A release whose
+// version is in `spared` also counts as needed.
 Result<std::vector<Version>> remove_chosen(const Releases& releases,
                                            const std::vector<Version>& spared, const auto& choose) {
   const Store& store = releases.store();
@@ -216,7 +218,8 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     if (!executable) continue;
     const std::string part = role;
     const std::size_t bytes = agent_protocol::escaped_bytes(*executable);
-    // `cut` may also be about another text of the agent; a short path was not cut
+    // The member `cut` is also true if a different text of the agent was cut. The path itself can
+    // have been cut only if its length almost reaches the limit.
     if (is_cut && bytes > executable_bytes_max - cut_bytes_max) {
       return Refusal{"the path of the executable, " + part + ", is cut"};
     }

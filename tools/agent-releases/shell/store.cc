@@ -140,7 +140,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
-  // This is the size of the archive. The size of the unpacked files is not recorded.
+  // For a directory, `bytes` is the size of its archive. The size of the unpacked files is not
+  // recorded.
   release.bytes = manifest.value().size;
   return std::optional(std::move(release));
 }
@@ -229,9 +230,9 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's file names in .staging: takes the lock for making this release. Takes this
-// lock only while it holds the writer's lock of the directory, so that no other process removes
-// files of the release at the same time.
+// Claims a release's file names in .staging: takes the lock for making this release. Holds the
+// writer's lock of the directory while it takes the lock for the release, so that no other process
+// removes files of the release at the same time.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

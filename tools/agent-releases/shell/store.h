@@ -79,8 +79,8 @@ class Store {
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // Ends a claim, so that other processes can claim this release. Must be called when the release
-  // is complete or cannot be made.
+  // Ends a claim that claim() has returned, so that other processes can claim the same release.
+  // Must be called when the release is complete or cannot be made.
   void end_claim(Claim claim, const Version& version) const;
 
   // Removes the files that a crash or a failed command has left in .staging, except files that

@@ -18,7 +18,8 @@ inline constexpr std::size_t elf_header_bytes = 64;
 // above.
 [[nodiscard]] std::optional<std::string_view> processor_of_elf(std::string_view first_bytes);
 
-// Returns true if `name` is one of the processor names above.
+// Returns true if `name` is one of the processor names that the comment at the top of this file
+// lists.
 [[nodiscard]] bool is_processor_name(std::string_view name);
 
 // Returns the current name of the processor in a manifest's `arch`: older manifests have `armv7l`
