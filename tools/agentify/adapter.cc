@@ -79,7 +79,7 @@ void Adapter::leave(int status) {
   order(Leave{status});
 }
 
-// ---- events while agentify is held
+// ---- events before agentify is activated
 
 void Adapter::on(const CheckEnded& event) {
   if (stage_ != Stage::checking) return;
@@ -222,7 +222,7 @@ void Adapter::on(const TimePassed&) {
   beat_if_due();
 }
 
-// ---- the state as a string
+// ---- the state of the state machine as a string
 
 namespace {
 

@@ -36,7 +36,7 @@
 
 namespace agentify {
 
-// ---- events of the conversation
+// ---- events of the conversation with the upgrader
 
 struct Welcomed {
   bool candidate = false;  // the agent is a candidate, so its activation begins a trial
@@ -65,7 +65,7 @@ struct Committed {
   bool operator==(const Committed&) const = default;
 };
 
-// ---- events of the check
+// ---- the event that the command of --check has ended
 
 struct CheckEnded {
   bool good = false;
@@ -74,7 +74,7 @@ struct CheckEnded {
   bool operator==(const CheckEnded&) const = default;
 };
 
-// ---- events of the keeper and the daemon
+// ---- events of the daemon, and of the keeper, which is the daemon's parent process
 
 // The daemon cannot be started yet, because processes of an earlier daemon still hold the daemon's
 // lock.
@@ -109,7 +109,7 @@ struct KeeperLost {
   bool operator==(const KeeperLost&) const = default;
 };
 
-// ---- events about readiness and health
+// ---- events about the daemon's readiness and health, and other events
 
 struct ReadySaid {  // the daemon has written a newline to its descriptor (--ready=fd:N)
   bool operator==(const ReadySaid&) const = default;
@@ -141,7 +141,7 @@ using Event = std::variant<Welcomed, Activated, StopAsked, Committed, CheckEnded
                            DaemonStarted, DaemonRefused, DaemonEnded, FamilyGone, KeeperLost,
                            ReadySaid, ProbeAnswered, NotifyReceived, SignalTaken, TimePassed>;
 
-// ---- actions for the upgrader
+// ---- actions that send a message to the upgrader
 
 struct SayReady {
   bool operator==(const SayReady&) const = default;
@@ -171,7 +171,7 @@ struct SayExtend {
   bool operator==(const SayExtend&) const = default;
 };
 
-// ---- actions for the check, the keeper and the daemon
+// ---- actions that run the command of --check, or that start, probe, signal or kill the daemon
 
 struct RunCheck {
   bool operator==(const RunCheck&) const = default;
@@ -207,7 +207,7 @@ struct AskDaemon {  // run one probe of the daemon; causes ProbeAnswered
   bool operator==(const AskDaemon&) const = default;
 };
 
-// ---- actions for the directory of releases (--follow)
+// ---- actions that begin and end following a directory of releases (--follow)
 
 struct Follow {  // begin to request an upgrade whenever a release is due
   bool operator==(const Follow&) const = default;
@@ -216,7 +216,7 @@ struct EndFollowing {  // request no more upgrades
   bool operator==(const EndFollowing&) const = default;
 };
 
-// ---- actions for agentify itself
+// ---- actions that write agentify's log, or make agentify exit
 
 struct Log {
   std::string text;
@@ -250,7 +250,7 @@ using Actions = std::vector<Action>;
 // How agentify finds out that the daemon works (--ready).
 enum class ReadyBy { start, word, time, probe };
 
-// The values of options that the decisions depend on.
+// The values of those options of agentify that influence the decisions of the state machine.
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
@@ -288,7 +288,7 @@ class Adapter {
 
   explicit Adapter(Terms terms) : terms_(std::move(terms)) {}
 
-  // Returns the first actions. Must be called once, before step().
+  // Returns the actions with which agentify begins. Must be called once, before step().
   [[nodiscard]] Actions begin();
   [[nodiscard]] Actions step(const Event& event, Time now);
   // Returns the time at which step() must be called with TimePassed.
@@ -368,9 +368,10 @@ class Adapter {
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
   // True for a first agent, which the upgrader starts at its own start, and for a fallback; false
-  // for a candidate. If the upgrader has the feature `readiness` (readiness_), it waits for the
-  // `healthy` of a first agent or a fallback before it sends READY=1 to init. So this agent must
-  // then say `healthy` even with --vouch=no.
+  // for a candidate. An upgrader with the feature `readiness` (see readiness_) sends READY=1 to
+  // init only after the first agent or the fallback has said `healthy`. So to such an upgrader, the
+  // first agent or the fallback says `healthy` even with --vouch=no, the option that otherwise
+  // makes agentify never say `healthy`.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

@@ -24,7 +24,7 @@ std::string in_ms(Duration time) {
 
 }  // namespace
 
-// ---- the trial
+// ---- the beginning of a trial, and the judgement before its end
 
 void Adapter::begin_trial(const Activated& event) {
   if (!on_trial_ || !event.trial) return;

@@ -65,8 +65,8 @@ kill-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
 
-# fault-agentify runs agentify many times, and in each run makes one system call of agentify or of
-# its keeper fail, until every call has failed once.
+# fault-agentify runs agentify many times. In each run it makes one system call fail, of agentify or
+# of its keeper (the daemon's parent process), until every call has failed once.
 fault-agentify:
 	@tests/need-packages $(build_packages) gcc python3 strace
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)

@@ -25,8 +25,8 @@ inline constexpr std::size_t last_line_bytes_max = 1024;
 // How many lines of a failed command's output are reported. Programs such as `nginx -t` write the
 // cause first, and then a line that says only that they have failed.
 inline constexpr std::size_t last_lines_max = 3;
-// The most bytes of these lines together, so that a reason of 1,024 bytes can also name the
-// command.
+// The most bytes of all reported lines together. The reason in a message has at most 1,024 bytes,
+// so the reason has room for these lines and for the name of the command.
 inline constexpr std::size_t last_lines_bytes_max = 960;
 
 // Remembers the last non-empty lines of a command's output. The caller passes the output to add().
@@ -35,8 +35,9 @@ class LastLines {
   void add(std::string_view bytes);
   // Returns the last line.
   [[nodiscard]] std::string last() const;
-  // Returns up to last_lines_max lines, joined by "; ". Leaves out earlier lines if all of them
-  // together have more than last_lines_bytes_max bytes. Never leaves out the last line.
+  // Returns the last lines, at most last_lines_max of them, joined by "; ". Leaves out the earlier
+  // of these lines if they all together have more than last_lines_bytes_max bytes. Never leaves out
+  // the last line.
   [[nodiscard]] std::string joined() const;
 
  private:
@@ -62,8 +63,8 @@ class Command {
   // readable, look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads the command's output, and the messages of its keeper. Returns the outcome when all
-  // processes of the command have exited, and nothing before that.
+  // Reads the output of the command, and the messages of the keeper, which is the command's parent
+  // process. Returns the outcome if all processes of the command have exited, otherwise nothing.
   [[nodiscard]] std::optional<CommandOutcome> look();
   // Returns the last lines of the output, as LastLines::joined() does.
   [[nodiscard]] std::string last_lines() const { return lines_.joined(); }

@@ -79,7 +79,7 @@ pid_t DaemonLock::holder() const {
   return holders.empty() ? 0 : holders.front();
 }
 
-// ---- the directory for the lock
+// ---- the directory for lock files, for an upgrader that has no lock of its own
 
 namespace {
 

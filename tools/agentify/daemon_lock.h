@@ -40,7 +40,7 @@ class DaemonLock {
   upgrader::OwnedFd held_;
 };
 
-// ---- the directory for the lock, if the upgrader has no lock of its own
+// ---- the directory for lock files, for an upgrader that has no lock of its own
 
 // The reason, in words, why no directory for the lock can be used.
 struct NoDirectory {

@@ -96,7 +96,7 @@ pid_t heir(const std::vector<Process>& all, pid_t keeper) {
   return oldest == nullptr ? 0 : oldest->pid;
 }
 
-// ---- the processes in /proc
+// ---- reading the processes from /proc
 
 namespace {
 
@@ -105,8 +105,9 @@ using upgrader::OwnedFd;
 // The most bytes that are read from /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most ancestors of a process that are read. No process has more ancestors. It can only seem to
-// have more if some of its ancestors exit while they are read, and new processes get the same pids.
+// At most this many ancestors of a process are read. No process has more ancestors. A process can
+// only seem to have more if some of its ancestors exit while they are read, and new processes get
+// the same pids.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {

@@ -17,7 +17,7 @@
 
 namespace agentify {
 
-// ---- one process
+// ---- facts about one process
 
 // How a process exited, as wait(2) reports it. `unknown` means that wait(2) could not report this,
 // because the process was not a child of the keeper (keeper.h), or because the keeper has died.
@@ -47,7 +47,7 @@ struct Process {
 // Parses the text of /proc/PID/stat. The process's name in this text may contain any bytes.
 [[nodiscard]] std::optional<Process> parse_process(std::string_view stat);
 
-// ---- many processes
+// ---- facts about several processes
 
 // Returns all descendants of `ancestor`: its children first, then their children, and so on.
 [[nodiscard]] std::vector<Process> descendants(const std::vector<Process>& all, pid_t ancestor);
@@ -65,9 +65,10 @@ struct Process {
 // `process` in /proc.
 [[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
 
-// ---- the end of a family
+// ---- killing the processes of a family
 
-// The time after which Sweep::round() is called again if no child has exited, at first and at most.
+// The limits of the interval after which Sweep::round() is called again although no child has
+// exited. The interval begins at the lower limit, and may grow to the upper limit.
 inline constexpr int sweep_interval_min_ms = 10;
 inline constexpr int sweep_interval_max_ms = 1000;
 

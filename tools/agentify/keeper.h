@@ -21,11 +21,11 @@ namespace agentify {
 
 // How a keeper starts its child, which is the daemon or a command.
 struct ChildSetting {
-  // The environment of the process, as entries NAME=value.
+  // The environment of the child, as entries NAME=value.
   std::vector<std::string> environment = {};
   // the index of the entry LISTEN_PID= in `environment`, into which the child writes its own pid
   std::optional<std::size_t> listen_pid = {};
-  // How many descriptors, from 3 on, the child inherits with their numbers unchanged.
+  // How many descriptors the child inherits under the same numbers: 3 and the descriptors after it.
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets in the child; -1 for none
   int ready_pipe = -1;
@@ -37,7 +37,8 @@ struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
   Kind kind = Kind::start;
-  // for start: the interval of WATCHDOG=1 in ms; for signal: its number; for adopt: a pid
+  // The meaning depends on `kind`. For start: the interval of WATCHDOG=1 in ms; for signal: the
+  // number of the signal; for adopt: the pid of the new main process.
   int value = 0;
 };
 
@@ -100,21 +101,22 @@ class KeeperHandle {
   bool over_ = false;
 };
 
-// ---- in the keeper itself
+// ---- functions that run in the process of the keeper
 
 // Turns the calling process into the keeper. The caller must just have been forked, with all
 // signals blocked. `socket` is the keeper's end of the connection to agentify. The keeper exits
 // when agentify has exited and no process of the daemon is left.
 [[noreturn]] void become_keeper(KeeperPlan plan, upgrader::OwnedFd socket);
 
-// The result of a start.
+// The result of start_child().
 struct StartedChild {
   pid_t pid = -1;  // the child's pid; -1 if the program could not be started
   int error = 0;   // if the program could not be started: the errno value
 };
 
 // Starts a program. Returns after the child's exec, or after the start has failed. The child shares
-// descriptors 0, 1 and 2. All other descriptors of this process must be close-on-exec.
+// the descriptors 0, 1 and 2 with this process. All other descriptors of this process must be
+// close-on-exec.
 [[nodiscard]] StartedChild start_child(const upgrader::Program& program,
                                        const ChildSetting& setting);
 

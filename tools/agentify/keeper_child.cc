@@ -60,7 +60,7 @@ class Vectors {
   char* pid_text_ = nullptr;
 };
 
-// ---- in the child
+// ---- functions that run in the child before it executes the program
 
 bool reset_signals() {
   struct sigaction by_default {};
@@ -112,7 +112,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
   ::_exit(2);
 }
 
-// ---- in the parent
+// ---- functions that run in the parent process of the started program
 
 // Waits until the child has executed the program. Returns 0, or the errno value that the child
 // reports after a failure.
@@ -162,8 +162,8 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // The path has changed during the start, so nobody knows whether the checked file runs. Kill the
-  // process, and start the checked file by its descriptor.
+  // The path may not lead to the checked file any more, so the process may execute a different
+  // file. Kill the process, and start the checked file by its descriptor.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

@@ -16,8 +16,9 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The pids of keepers, which are child processes of agentify. abandon() has closed the connections
-// to these keepers, but the keepers have not been reaped yet.
+// The pids of keepers, the parent processes of the daemon and of commands. Keepers are child
+// processes of agentify. abandon() has closed the connections to these keepers, but the keepers
+// have not been reaped yet.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;
@@ -50,9 +51,9 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// Sends an order to the keeper. First sends SIGCONT, because a signal may have stopped the keeper.
-// If the order cannot be sent, closes the connection. The keeper then exits, and agentify notices
-// the exit.
+// Sends an order to the keeper, the parent process of the daemon or of a command. First sends
+// SIGCONT, because a signal may have stopped the keeper. If the order cannot be sent, closes the
+// connection. The keeper then exits, and agentify notices the exit.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -69,23 +69,24 @@ std::optional<std::string> write_last_words(const LastWords& words, const std::s
   return path + ": " + in_words(upgrader::SystemError{error});
 }
 
-// ---- the relay from the daemon's pipe to the log
+// ---- the class OutputRelay, which passes the daemon's output on to the log
 
 namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads from the daemon's output in one turn of the keeper's loop. With this limit, a
-// daemon that writes without pause does not delay the orders that agentify sends to the keeper.
+// The most reads from the daemon's output in one turn of the loop of the keeper, which is the
+// daemon's parent process. With this limit, a daemon that writes without pause does not delay the
+// orders that agentify sends to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
 // The most bytes of one write. A pipe accepts up to PIPE_BUF bytes atomically, so no bytes of a
 // different process can come in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// The keeper passes the daemon's output on to the log. If the log is full when the keeper exits,
-// the keeper waits for room at most `last_waits` times, each time for at most `last_wait_ms`
-// milliseconds.
+// The keeper, the daemon's parent process, passes the daemon's output on to the log. If the log is
+// full when the keeper exits, the keeper waits for room at most `last_waits` times, each time for
+// at most `last_wait_ms` milliseconds.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
@@ -148,7 +149,7 @@ bool OutputRelay::waits() const {
   return !next_piece(waiting_).empty();
 }
 
-// Reads from the pipe. Returns false if the pipe was empty.
+// Reads a piece of the daemon's output from the pipe. Returns false if there was nothing to read.
 bool OutputRelay::take() {
   char bytes[relay_piece_bytes];
   const ssize_t count = ::read(source_.get(), bytes, sizeof bytes);

@@ -22,18 +22,20 @@ namespace agentify {
 // may be on a file system in memory, such as /run.
 inline constexpr std::uint32_t last_words_bytes_max = 2'048;
 
-// Holds the last bytes of a daemon's output, in memory that two processes share. The keeper adds
-// bytes, and agentify reads them.
+// Holds the last bytes of a daemon's output, in memory that two processes share. The keeper, the
+// daemon's parent process, adds bytes, and agentify reads them.
 class LastWords {
  public:
-  // Makes the shared memory. Must be called before agentify forks the keeper. The memory exists
-  // until agentify and the keeper have both exited. On failure returns null and sets errno.
+  // Makes the shared memory. Must be called before agentify forks the keeper, the daemon's parent
+  // process. The memory exists until agentify and the keeper have both exited. On failure returns
+  // null and sets errno.
   [[nodiscard]] static LastWords* share();
 
   // Adds bytes of the output. Must be called by one process only.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If the keeper is adding bytes at this moment, the
-  // result may begin with some of these new bytes in place of the oldest bytes.
+  // Returns the last bytes that were added. If the keeper (the daemon's parent process) is adding
+  // bytes at this moment, the result may begin with some of these new bytes in place of the oldest
+  // bytes.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "" if there is none.
   [[nodiscard]] std::string last_line() const;

@@ -57,8 +57,8 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// Registers timers, signals and descriptors with libuv. The descriptors for messages of the daemon
-// are registered without events: only listen_to_daemon() begins to read them.
+// Registers timers, signals and descriptors with libuv. The descriptors through which the daemon
+// sends messages are registered, but libuv does not poll them before listen_to_daemon() is called.
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -167,7 +167,7 @@ void Loop::settle() {
   }
 }
 
-// ---- events from outside
+// ---- events that come from other processes, or at a certain time
 
 void Loop::look_at_agent() {
   while (!leaving_) {
@@ -228,8 +228,8 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Begins to read the daemon's messages. Called when the keeper has reported the daemon's start.
-// Until then, messages of the daemon wait in the kernel.
+// Begins to read the daemon's messages. Called when the keeper, the daemon's parent process, has
+// reported the daemon's start. Until then, messages of the daemon wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);

@@ -44,7 +44,7 @@ void Loop::perform(const SayExtend& action) {
   agent_.extend(std::clamp(action.time, Duration{1}, duration_max));
 }
 
-// ---- actions for the check, the keeper and the daemon
+// ---- actions that run the command of --check, or that start, probe, signal or kill the daemon
 
 void Loop::perform(const RunCheck&) {
   const Options& options = *prepared_.options;
@@ -99,7 +99,7 @@ void Loop::perform(const AskDaemon& action) {
   });
 }
 
-// ---- actions for the releases
+// ---- actions that begin and end following a directory of releases (--follow)
 
 void Loop::perform(const Follow&) {
   if (!following_) return;
@@ -114,7 +114,7 @@ void Loop::perform(const EndFollowing&) {
   releases_watch_.end();
 }
 
-// ---- actions for agentify itself
+// ---- actions that write agentify's log, or make agentify exit
 
 void Loop::perform(const Log& action) {
   log_line(action.text);

@@ -49,8 +49,8 @@ using upgrader::UsageError;
 using upgrader::VersionWanted;
 using CommandLine = upgrader::CommandLineOf<Options>;
 
-// Parses the command line. The options end at the daemon or at `--`. It is an error to give an
-// option twice.
+// Parses the command line. The options end at the first argument that is not an option, which is
+// the daemon, or at `--`. It is an error to give an option twice.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] std::string help_text();

@@ -11,7 +11,7 @@
 
 namespace agentify {
 
-// ---- addresses
+// ---- parsing the addresses of probes
 
 namespace {
 
@@ -95,7 +95,7 @@ std::optional<TcpAddress> parse_tcp_address(std::string_view text) {
   return address;
 }
 
-// ---- the values of --ready and --health
+// ---- parsing the values of --ready and --health
 
 namespace {
 

@@ -68,12 +68,14 @@ class ConnectionProbe {
   // request() cannot return the outcome immediately, `told` is later called with the outcome.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
-  // known immediately. Otherwise `told` is called later.
+  // known immediately. Otherwise the function that prepare() got is called later with the outcome.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
   // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
-  // followed. Returns the outcome if it is known immediately. Otherwise `told` is called later.
+  // followed. Returns the outcome if it is known immediately. Otherwise the function that prepare()
+  // got is called later with the outcome.
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
-  // Ends the current probe without an outcome: `told` is not called.
+  // Ends the current probe without an outcome: the function that the caller has passed to prepare()
+  // is not called.
   void end();
   void close();
 
@@ -124,10 +126,11 @@ class Prober {
   // started, because a `file` probe of --ready succeeds only if the file has changed since then.
   void remember_file();
   // Runs one probe: tries the addresses of the host one after the other, until an answer is good.
-  // Calls `told` once, immediately or later. With `fresh`, a `file` probe succeeds only if the file
-  // has changed since remember_file().
+  // Calls `told` once with the outcome, immediately or later. If `fresh` is true, a `file` probe
+  // succeeds only if the file has changed since the call of remember_file().
   void ask(bool fresh, Told told);
-  // Ends the current probe without an outcome: the function `told` that ask() got is not called.
+  // Ends the current probe without an outcome: the function that the caller has passed to ask() is
+  // not called.
   void end();
   // Ends the current probe, and closes the prober for good.
   void close() {

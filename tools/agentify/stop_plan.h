@@ -50,9 +50,10 @@ struct StopMoment {
   bool operator==(const StopMoment&) const = default;
 };
 
-// Returns when to send which signal of the plan; the first one is due at `now`. The last signal is
-// SIGKILL, which is due at the end of the last step or stop_margin() before the deadline, whichever
-// is earlier.
+// Returns the signals of the plan, with the time at which each must be sent. The first signal is
+// sent at `now`. SIGKILL is sent last: when the time of the last step is over. If the last step has
+// no time, or its end would be too late, SIGKILL is sent at the latest possible time. This is
+// stop_margin() before the deadline or, without a deadline, stop_time_default after `now`.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

@@ -144,8 +144,9 @@ std::variant<DaemonLock, std::string> find_own_lock() {
 
 // Finds the daemon's lock, a file beside the upgrader's lock. agentify has inherited the upgrader's
 // lock as an open descriptor. Refuses if the path of the upgrader's lock no longer leads to the
-// file that is open. Also refuses if the daemon's lock file cannot be made: if the keeper found
-// that out when it starts the daemon, the old daemon would be gone by then.
+// file that is open. Also refuses if the daemon's lock file cannot be made. Without this check, the
+// keeper would notice the failure only when it starts the daemon, and the old daemon would already
+// be stopped by then.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

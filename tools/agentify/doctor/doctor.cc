@@ -174,8 +174,8 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the command of `known` that checks the daemon's configuration, if there is one and it
-// succeeds with this daemon. Otherwise returns "".
+// Returns the command of `known` that checks the daemon's configuration. Returns "" if there is no
+// such command, or if the command fails for this daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;
@@ -189,8 +189,9 @@ std::string working_check(const Patient& patient, const KnownDaemon* known) {
   return run_command(check, options, environment, check_time).good ? check : "";
 }
 
-// Runs the daemon, and ends it, except if the doctor is interrupted. Returns why that failed, or
-// nothing.
+// Runs the daemon for the first time, watches its start, and then stops it. Returns the reason if
+// the daemon could not be started or has exited by itself. Returns nothing on success, and also if
+// a signal has interrupted the doctor.
 std::optional<std::string> examine_first_run(const Patient& patient, const Places& places,
                                              Findings& findings) {
   TrialRun run;

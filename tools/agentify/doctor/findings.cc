@@ -121,7 +121,7 @@ std::string in_words(const Listener& listener) {
   return "";
 }
 
-// ---- the findings and the conclusions
+// ---- watching the start of a daemon, and deriving options from the findings
 
 namespace {
 
@@ -131,15 +131,16 @@ constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A daemon that neither listens nor sends READY=1 is watched for silent_time_min, or longer if its
-// process was slow to start: for the time from the start of the upgrader to the start of this
-// process, multiplied by this factor. On an idle machine, the process starts after some 50 ms.
+// If a daemon neither listens nor sends READY=1, the doctor watches its start until its processes
+// have been idle for a certain time. This time is the time from the start of the upgrader to the
+// start of the daemon's process, multiplied by this factor, but at least silent_time_min. On an
+// idle machine, the daemon's process starts some 50 ms after the upgrader.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
 using upgrader::Duration;
 
-// The longest time for which a start is watched.
+// The doctor watches the start of a daemon for at most this time.
 constexpr Duration watched_max{30'000};
 // The start of a daemon is regarded as finished if no new listener has appeared for this time. A
 // daemon may open several listeners one after the other.

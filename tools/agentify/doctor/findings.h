@@ -36,7 +36,8 @@ struct Listener {
 // Returns a socket in words, such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
-// How a daemon's main process exited when the doctor sent it several signals, one after the other.
+// How a daemon's main process exited. The doctor sends it several signals, one after the other,
+// until it exits.
 struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the process in time
   int signal = 0;             // the signal that ended the process
@@ -44,12 +45,14 @@ struct SignalledEnd {
   int left = 0;               // how many other processes of the daemon had to be killed then
 };
 
-// All facts that the two runs of a daemon have shown.
+// The facts that the doctor has learned about a daemon in two runs. In the second run, the doctor
+// only finds out whether the daemon can use listening sockets that init passes to it.
 struct Findings {
   bool forks = false;     // the main process ended, and another process replaced it
   bool notifies = false;  // true if the daemon has said READY=1
   std::vector<Listener> listeners;
-  // the time from the start of the daemon's upgrader to the last new listener or READY=1
+  // the time from the start of the daemon's upgrader until the set of listeners last changed, or
+  // until READY=1 came, whichever was later
   upgrader::Duration ready_after{};
   SignalledEnd end;
   // True if the daemon can use listening sockets that init passes to it. Absent if this could not
@@ -69,7 +72,7 @@ struct KnownDaemon {
 };
 [[nodiscard]] const KnownDaemon* known_daemon(std::string_view name);
 
-// ---- reading the log of a run under the upgrader
+// ---- reading the log that the upgrader and agentify have written in a run of the daemon
 
 // Returns true if the log shows that agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
@@ -84,11 +87,12 @@ struct KnownDaemon {
 // that is not empty.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
-// ---- how long a daemon is watched
+// ---- how long the doctor watches the start of a daemon
 
-// Returns how long to watch a daemon that neither listens nor sends READY=1. `started_after` is the
-// time from the start of the run to the start of the daemon's process. A long time means a slow
-// machine, on which the daemon needs more time, too.
+// Returns how long the processes of a daemon that neither listens nor sends READY=1 must have been
+// idle before the doctor ends the watch. `started_after` is the time from the start of the run to
+// the start of the daemon's process. A long time means a slow machine, on which the daemon needs
+// more time, too.
 [[nodiscard]] upgrader::Duration silent_time(upgrader::Duration started_after);
 
 // One observation of a running daemon.
@@ -128,7 +132,7 @@ class StartWatch {
   pid_t first_ = 0;
 };
 
-// ---- the conclusions
+// ---- the options and sentences that follow from the findings
 
 // Returns the agentify options that the doctor suggests, one in each element.
 [[nodiscard]] std::vector<std::string> options_for(const Findings& findings,

@@ -20,8 +20,9 @@ namespace agentify {
 // Keeps the parts of a run's output that the doctor needs, in bounded memory. RunLog itself does no
 // input or output.
 
-// Of the end of the output, at most twice this many bytes are kept. Of the output before that, only
-// the lines of agentify and the upgrader are kept, at most this many bytes.
+// RunLog keeps two parts of the output. One part is the end of the output, with at most twice this
+// many bytes. The other part is the lines of agentify and the upgrader from the output before that
+// end, with at most this many bytes.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {
@@ -64,7 +65,8 @@ class TrialRun {
   // output, which also has lines of the daemon.
   [[nodiscard]] std::string log();
   // Stops the daemon: sends one signal after the other, SIGKILL last, until the main process has
-  // exited. Then waits until the upgrader has exited.
+  // exited. Then waits for the exit of the upgrader, but only for a limited time. If a signal
+  // interrupts the doctor, does not wait any longer.
   [[nodiscard]] SignalledEnd end();
 
  private:

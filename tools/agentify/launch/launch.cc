@@ -7,7 +7,7 @@
 
 namespace agentify {
 
-// ---- the options
+// ---- parsing the options of `agentify run` and `agentify unit`
 
 namespace {
 

@@ -17,7 +17,7 @@ namespace agentify {
 // empty.
 struct Launch {
   std::string name;  // the NAME of the upgrader's directory; see with_name()
-  // a directory of agent-releases, whose link `current` is run
+  // a directory of releases, whose link `current` leads to the program that is run
   std::optional<std::string> releases;
   std::vector<std::string> upgrader;  // options for the upgrader, as they were given
   std::vector<std::string> adapter;   // options for agentify, as they were given
@@ -34,7 +34,7 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 // upgrader checks the options in `--upgrader=OPTION` itself: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
-// ---- the options that both commands share, one argument at a time
+// ---- parsing the options that `agentify run` and `agentify unit` share, one argument at a time
 
 // Sets the member of `launch` for one option. Returns an error if the option is wrong. An option
 // that `agentify run` does not know is kept for the agentify process that the upgrader will start.
@@ -56,7 +56,7 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 // Returns true if words[end] is an option that was given already, before words[end].
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
-// ---- the upgrader
+// ---- the upgrader's directory and its command line
 
 // Returns `launch` with a name: the value of --name, or if that is empty, `name_of_releases`. If
 // both are empty, the name is the base name of the directory of releases. If there is no such

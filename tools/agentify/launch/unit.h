@@ -51,7 +51,7 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 // Returns the text in double quotes, escaped for a shell script.
 [[nodiscard]] std::string in_double_quotes(const std::string& text);
 
-// ---- common parts: the command
+// ---- common parts of all service files: the command line of `agentify run`
 
 // Returns the command line: agentify, `run`, the name and the options of the unit, then `--` and
 // the daemon. `more` has upgrader options that the init system needs. An option in `more` is left
@@ -62,7 +62,7 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 [[nodiscard]] std::string over_lines(const std::vector<std::string>& words,
                                      std::string (*quoted)(const std::string&));
 
-// ---- common parts: times
+// ---- common parts of all service files: time limits
 
 // The limits in the service file for a stop and for a start, in seconds. Both limits are a little
 // longer than the longest time that the upgrader may need. The limit for a start includes the wait
@@ -73,7 +73,7 @@ struct UnitTimes {
 };
 [[nodiscard]] UnitTimes times_of(const Unit& unit);
 
-// ---- common parts: comments, which are lines that begin with `# `
+// ---- common parts of all service files: comments, which are lines that begin with `# `
 
 // Returns the comments that follow the first paragraph of every service file. They say how to
 // disable the distribution's own service (with the commands in `off`), how to upgrade by hand, and
@@ -85,7 +85,7 @@ struct UnitTimes {
 // Returns the text as comment lines, wrapped at the line width.
 [[nodiscard]] std::string comment(const std::string& text);
 
-// ---- the files (unit_files.cc and unit_scripts.cc)
+// ---- the service file for each init system (unit_files.cc and unit_scripts.cc)
 
 [[nodiscard]] std::string systemd_unit(const Unit& unit);
 [[nodiscard]] std::string openrc_script(const Unit& unit);
