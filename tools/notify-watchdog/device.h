@@ -12,10 +12,10 @@ namespace notify_watchdog {
 
 class Device {
  public:
-  // Opens the device, which arms it. If that fails, logs the reason and continues, because a
-  // machine without a watchdog is better than a machine without its agent. Each feed() then tries
-  // again to open the device. If the device can then be opened, but has a shorter timeout than the
-  // watched program was told at its start, the device is stopped.
+  // Opens the device, and so arms it. If the device cannot be opened, logs the reason and
+  // continues, because a machine without a watchdog is better than a machine without its agent.
+  // Each feed() then tries again to open the device. If such a try succeeds, but the device has a
+  // shorter timeout than the watched program was told at its start, the device is stopped.
   Device(std::string path, upgrader::Duration timeout);
 
   // Returns the device's actual timeout, which may differ from the requested timeout: most devices

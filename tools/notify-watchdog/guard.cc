@@ -11,7 +11,7 @@
 
 namespace notify_watchdog {
 
-// ---- notifications
+// ---- parsing the notifications of the watched program
 
 namespace {
 
@@ -44,7 +44,7 @@ Notification parse_notification(std::string_view text) {
   return notification;
 }
 
-// ---- the guard
+// ---- the class Guard
 
 namespace {
 

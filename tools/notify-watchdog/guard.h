@@ -36,7 +36,7 @@ struct Terms {
 
 enum class Phase { starting, watching, stopping, starving };
 
-// ---- events
+// ---- events that the guard gets
 
 // The most bytes of a notification. A longer notification is ignored. systemd itself accepts 4,096
 // bytes.
@@ -75,7 +75,7 @@ struct ChildEnded {
 struct TimePassed {};
 using Event = std::variant<DeviceChanged, Notified, SignalArrived, ChildEnded, TimePassed>;
 
-// ---- actions
+// ---- actions that the guard returns
 
 struct Feed {
   bool operator==(const Feed&) const = default;

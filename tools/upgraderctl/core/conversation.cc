@@ -82,7 +82,7 @@ bool Conversation::is_own(const std::optional<Status>& status) const {
          status->upgrader.pid == errand_.life.pid;
 }
 
-// ---- events
+// ---- handling each kind of event
 
 void Conversation::take(const Looked& looked) {
   const Look& look = looked.look;
@@ -247,8 +247,9 @@ void Conversation::examine_upgrade(const Status& own) {
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
 // keeps only the newest answers. This is possible if status.json has as many answers as it can
 // keep, and none of them is from before the request. If the answer was dropped, the upgrader no
-// longer knows the name of the request, and would obey the same line a second time. An upgrade is
-// the exception: it would not begin again, because the upgrader recognizes it by its id.
+// longer knows the name of the request, and would obey the request a second time if it were written
+// again. Only the request for an upgrade can safely be written again, because the upgrader
+// recognizes the upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

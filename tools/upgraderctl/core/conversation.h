@@ -5,8 +5,8 @@
 //
 // A request is for one process of the upgrader: the process that had the FIFO open for reading when
 // upgraderctl opened it, which is before upgraderctl reads status.json. While this process lives,
-// the same line may be written any number of times, because the upgrader obeys each request name
-// and each upgrade id only once. When this process has exited, nothing more is written.
+// the same request may be written any number of times, because the upgrader obeys each request name
+// and each upgrade id only once. When this process has exited, upgraderctl writes nothing more.
 //
 //   stage        until                                        next stage
 //   asking       the status shows the answer, or the          finished if the request is refused or
@@ -71,7 +71,8 @@ struct Errand {
   // True if the request asks for an upgrade. The upgrader then recognizes a repeated request by the
   // upgrade's id, even if it no longer knows the name of the request.
   bool asks_upgrade = false;
-  // the names of the requests that status.json showed as answered before this request
+  // the names of the requests whose answers were in status.json already before this request was
+  // sent
   std::vector<std::string> answers_before;
   std::string cancel_request;
   std::string cancel_line;
@@ -127,7 +128,7 @@ class Conversation : public Decider {
     std::optional<Duration> limit;  // until when to wait for the answer, or for the command's goal
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    // until when to wait for the final status of an upgrader that has exited; absent if it still
+    // until when to wait for the final status of the upgrader after its exit; absent while it still
     // runs
     std::optional<Duration> gone;
     // until when to wait for a new control directory; absent unless the control directory has

@@ -120,8 +120,9 @@ void Conversation::time_is_up() {
   }
 }
 
-// Ends a rehearsal early. If the upgrade was requested already, first sends the request to cancel
-// it, and waits for the answer.
+// Ends a rehearsal early. A rehearsal is an upgrade that is cancelled as soon as its candidate is
+// ready. If the upgrade has been requested already, sends the request to cancel it, and waits for
+// the answer. Otherwise ends the conversation immediately.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

@@ -14,7 +14,7 @@
 
 namespace upgraderctl {
 
-// ---- events
+// ---- events that a Decider gets
 struct Looked {
   Look look;
   Moment wall;
@@ -35,7 +35,7 @@ struct Interrupted {
 struct TimePassed {};
 using Happening = std::variant<Looked, Wrote, ReaderGone, Measured, Interrupted, TimePassed>;
 
-// ---- orders
+// ---- orders that a Decider returns
 struct Send {
   std::string line;
   bool operator==(const Send&) const = default;

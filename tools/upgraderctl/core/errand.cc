@@ -13,9 +13,9 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// How long the candidate of a rehearsal waits for a confirmation, if no option says how long.
-// upgraderctl cancels the upgrade earlier, when the candidate is ready. If upgraderctl is killed,
-// this time limit ends the rehearsal.
+// How long the candidate waits for a confirmation in a rehearsal, if no option says how long. A
+// rehearsal is an upgrade that upgraderctl cancels as soon as the candidate is ready. So this time
+// limit ends the rehearsal only if upgraderctl is killed.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
 // Makes an errand, which is the request and the goal of a command of upgraderctl. Sets only the
@@ -51,10 +51,10 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Returns the command's exit status and message if `status` shows that the upgrade that --id names
-// has ended. Otherwise returns nothing. `life` says in the message which upgrader process `status`
-// is from. For such an upgrade no request is sent: an upgrader that has been restarted since would
-// begin the upgrade a second time.
+// Returns the exit status and message of a command that must not send its request, because `status`
+// shows that the upgrade that --id names has ended. Otherwise returns nothing. With the request, an
+// upgrader that has been restarted since would begin the upgrade a second time. `life` is a part of
+// the message, and says which upgrader process `status` is from.
 std::optional<NoErrand> ended_before(const Options& options, const std::optional<Status>& status,
                                      const std::string& life) {
   if (!options.id || !status) return std::nullopt;
@@ -82,9 +82,9 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Returns the command's exit status and message if the upgrade that --id names is to a different
-// EXECUTABLE. Otherwise returns nothing. For such an upgrade the request must not be sent: the
-// command would report the outcome of that upgrade as the outcome of its own upgrade.
+// Returns the exit status and message of a command that must not send its request, because the
+// upgrade that --id names is to a different EXECUTABLE. Otherwise returns nothing. With the
+// request, the command would report the outcome of that upgrade as the outcome of its own upgrade.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -95,10 +95,10 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Returns the command's exit status and message if the upgrade that --id names may have ended under
-// the previous upgrader: that upgrader's status cannot be read, and the upgrade is not under way.
-// Otherwise returns nothing. For such an upgrade the request must not be sent, because an upgrade
-// must not be begun a second time.
+// Returns the exit status and message of a command that must not send its request, because the
+// upgrade that --id names may have ended under the previous upgrader: the status of the previous
+// upgrader cannot be read, and the upgrade is not under way now. Otherwise returns nothing. With
+// the request, the upgrade could begin a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;

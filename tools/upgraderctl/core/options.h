@@ -97,7 +97,7 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 // Returns the name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
 
-// The arguments of a command line, sorted into these three groups before the options are parsed. So
+// The arguments of a command line, sorted into three groups before the options are parsed. So
 // EXECUTABLE and the arguments after it are never taken for options.
 struct Words {
   std::optional<std::string> name;

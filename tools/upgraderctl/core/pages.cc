@@ -209,7 +209,7 @@ std::vector<std::string> history_table(const std::optional<Status>& status, Hear
   return in_columns(rows);
 }
 
-// ---- the page of `why`
+// ---- the page that the command `why` prints, about the last upgrade that has failed
 
 namespace {
 

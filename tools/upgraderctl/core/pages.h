@@ -40,7 +40,7 @@ struct Listed {
                                                      Hearing hearing,
                                                      const std::optional<Status>& previous);
 
-// ---- the page of `why`, about the last upgrade that has failed
+// ---- the page that the command `why` prints, about the last upgrade that has failed
 
 // Returns the newest failed upgrade of the upgrader's current run or, if no upgrade has failed in
 // this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade does

@@ -1,6 +1,7 @@
-// Decides when `upgraderctl wait`, which waits until an upgrader has reached a phase, is over. If
-// no upgrader runs, it waits until an upgrader runs, even if the directory has the status of an
-// upgrader that was killed. If an upgrader runs, the wait also ends when this upgrader exits.
+// Decides when the command `upgraderctl wait --for=PHASE` ends. The command waits until an upgrader
+// has reached the phase PHASE. If no upgrader runs, the command waits until an upgrader is started,
+// even if the directory still has the status of an upgrader that was killed. If an upgrader runs
+// and then exits, the command ends, too.
 #pragma once
 
 #include <optional>

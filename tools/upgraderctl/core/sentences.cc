@@ -187,7 +187,7 @@ std::string life_name(const Life& life) {
   return life.pid ? "process " + std::to_string(*life.pid) : "an upgrader";
 }
 
-// ---- the steps of an upgrade
+// ---- the lines that show the steps of an upgrade
 
 namespace {
 
@@ -225,8 +225,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases in which an upgrade is undone or the upgrader ends. These phases are not
-// steps of every upgrade, so a line is written when one of them begins.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. Such a phase is not a
+// step of every upgrade, so a line is printed for it when it begins.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

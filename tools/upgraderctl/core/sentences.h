@@ -57,7 +57,7 @@ class Progress {
  public:
   // `command` is the beginning of the command lines for this upgrader, such as "upgraderctl app".
   // When the upgrade waits for a confirmation, `command` is shown with `confirm` and `cancel`
-  // added. It is empty if the user need not confirm.
+  // added. If the user need not confirm, `command` is empty.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 

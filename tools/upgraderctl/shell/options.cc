@@ -22,8 +22,10 @@ class HelpFormat : public CLI::Formatter {
     label("SUBCOMMAND", "COMMAND");
   }
 
-  // Leaves [--dir=DIR | NAME] out of the usage of `list`, which shows all upgraders. Adds the words
-  // that this program takes off the end of the command line before CLI11 sees the options.
+  // Returns the usage line of a command. Leaves [--dir=DIR | NAME] out of the usage of `list`,
+  // which shows all upgraders. Adds EXECUTABLE and its arguments to the usage of `upgrade` and
+  // `rehearse`: this program takes these arguments off the command line before CLI11 sees the
+  // options.
   std::string make_usage(const CLI::App* app, std::string name) const override {
     const std::string& command = app->get_name();
     if (command == "list") name = "upgraderctl list";

@@ -184,7 +184,7 @@ Finish run(Decider& decider, Scene scene) {
   return finish;
 }
 
-// ---- upgraderctl on
+// ---- the command `upgraderctl on`
 
 namespace {
 
