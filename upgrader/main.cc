@@ -48,8 +48,8 @@ int report(const std::string& reason) {
   // --notify-fd has that number, it is moved to a higher one.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
-    // The sockets that init passed have the numbers below `lock_number`, so --notify-fd is refused
-    // if its number is lower.
+    // The descriptors from 3 up to the one before `lock_number` are the sockets that init passed.
+    // So a --notify-fd with such a number is refused.
     Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
     if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
     if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));
@@ -87,9 +87,10 @@ int report(const std::string& reason) {
 }
 
 // Until the signals that the upgrader handles are blocked, such a signal has its default effect,
-// which for most of them is to kill the process. So blocking them is the first thing that the
-// program does. glibc calls the functions in .preinit_array before the libraries' constructors.
-// musl has no .preinit_array, so there the function is one of the program's first constructors.
+// which for most of them is to kill the process. So the program first of all calls
+// block_signals_early(). glibc calls the functions in .preinit_array before the libraries'
+// constructors. musl has no .preinit_array, so with musl block_signals_early() is one of the
+// program's first constructors.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

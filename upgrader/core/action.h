@@ -22,9 +22,9 @@ namespace upgrader {
 struct Check {
   // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;
-  // The arguments with which the executable will be started. If `args` is absent, they are the
-  // arguments of the program that runs now if `executable` is given, and otherwise the arguments on
-  // the upgrader's command line.
+  // The arguments with which the executable will be started. If `args` is absent, there are two
+  // cases. If `executable` is given, they are the arguments of the program that runs now. Otherwise
+  // they are the arguments on the upgrader's command line.
   std::optional<std::vector<std::string>> args;
   ProgramId running_program = 0;
   bool operator==(const Check&) const = default;

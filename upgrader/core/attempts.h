@@ -17,7 +17,7 @@ inline constexpr std::int64_t attempts_max = 999'999;  // the largest number tha
 struct Attempts {
   int count = 0;           // the number of failed starts in a row, plus 1 for the current start
   std::string executable;  // the path of AGENT's executable, without symbolic links
-  // how the last start ended; empty if the upgrader died before it recorded that
+  // how the last start ended; empty if the upgrader died before it recorded how
   std::string ending;
   bool operator==(const Attempts&) const = default;
 };
@@ -42,7 +42,8 @@ struct NextRecord {
   std::size_t sound;
 };
 
-// Makes a record with these attempts, and a number higher than that of every record in `file`.
+// Makes a record with these attempts. Its number is higher than the numbers of all records in
+// `file`.
 [[nodiscard]] NextRecord next_record(std::string_view file, const Attempts& attempts);
 
 struct NextAttempt {
@@ -53,10 +54,11 @@ struct NextAttempt {
 
 // Decides which executable to start. `before` is the newest record in the file of --attempts,
 // `executable` the target of AGENT's link, and `limit` the value of --attempts. `way_back` is true
-// if there is an executable of --previous. Then, after `limit` failed starts of AGENT's executable,
-// the next `limit` starts use that of --previous. The next `limit` starts use AGENT's again, and so
-// on. Without an executable of --previous, the count stays at `limit`, so that an upgrader in a
-// crash loop need not write the file at every start.
+// if there is an executable of --previous. In that case the two executables take turns: after
+// `limit` failed starts of AGENT's executable, the next `limit` starts use the executable of
+// --previous, the next `limit` starts AGENT's executable again, and so on. Without an executable of
+// --previous, the count stays at `limit`, so that an upgrader in a crash loop need not write the
+// file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

@@ -13,8 +13,8 @@ namespace {
 // the two seems to change by up to this much even if nobody sets the wall clock.
 constexpr std::int64_t clock_noise_ms = 2;
 
-// Measures the time since `begun`, unless that part of the upgrade has not begun, or has been
-// measured before.
+// Sets `ms` to the time since `begun`, the beginning of a part of the upgrade. Does nothing if that
+// part has not begun, or if `ms` has been set before.
 void measure(std::optional<std::int64_t>& ms, const Stamp& begun, const Stamp& now) {
   if (begun && !ms) ms = (now.monotonic_us - begun.monotonic_us) / 1'000;
 }

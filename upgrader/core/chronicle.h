@@ -89,9 +89,9 @@ class Chronicle {
 
   // Checks a request from the control directory's FIFO before the supervisor gets the request.
   // Returns the event for the supervisor; an upgrade request without an id is given an id first.
-  // Returns nothing if a request of this name has been answered before, or if the request is for an
-  // upgrade whose id is known already. In the second case, the request is answered with how that
-  // upgrade ended, or that it is under way.
+  // Returns nothing in two cases. If a request with the same name has been answered before, this
+  // request is ignored. If the request is for an upgrade whose id is known already, this function
+  // answers the request: the answer says how that upgrade ended, or that it is under way.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason that is recorded counts, whether this

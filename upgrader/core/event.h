@@ -28,8 +28,9 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  // with --attempts: why AGENT's starts are used up, or absent; then AGENT is started only if there
-  // is nothing to go back to
+  // With --attempts: why AGENT should not be started again, because its starts are used up; absent
+  // if AGENT may be started. With such a reason, AGENT is started only if there is no previous
+  // version (--previous) that can be started.
   std::optional<std::string> attempts_exhausted;
 };
 

@@ -22,8 +22,8 @@ std::string time_left(Time until, Time now) {
   return ", {} s left"_with(std::max<std::int64_t>(0, left));
 }
 
-// Returns true if two states for init are equal, or differ only in how long something may still
-// take.
+// Returns true if both sets of facts for init are equal, or differ only in how long something may
+// still take.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (one.wait && other.wait) one.wait->deadline = other.wait->deadline;
@@ -52,9 +52,10 @@ void InitMessages::note(const InitNews& news, Time now) {
     is_reloading_ = true;
     owe(reloading);
   }
-  // The upgrade that init sees as a reload is over, so READY=1 must follow, but not before a
-  // fallback is active and has said `healthy` if it can say so. If the upgrade failed immediately,
-  // RELOADING=1 may not have been sent yet; READY=1 then waits behind it.
+  // The upgrade that init sees as a reload is over, so READY=1 must follow. If a fallback was
+  // started, READY=1 follows only when the fallback is active and, if it has the feature readiness,
+  // has said `healthy`. If the upgrade failed immediately, perhaps RELOADING=1 still waits to be
+  // sent; READY=1 is then sent after it.
   if (is_reloading_ && !news.reloading && news.active) {
     is_reloading_ = false;
     owe(ready);
@@ -80,7 +81,7 @@ void InitMessages::note_agent_status(Generation generation, const std::string& t
   agent_has_spoken_ = true;
 }
 
-// Returns the time from which a message may be sent that is neither READY=1 nor STOPPING=1.
+// Returns the earliest time at which a message may be sent, unless it is READY=1 or STOPPING=1.
 Time InitMessages::turn() const {
   const bool is_full = sent_at_.size() == paced_messages;
   return std::max(retry_time_, is_full ? sent_at_.front() + pace_interval : Time{});
@@ -118,9 +119,10 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
   agent_has_spoken_ = false;
 }
 
-// Returns the text that asks init for more time. Init has its own time limits for a start and for a
-// stop, and an agent's `extend` must move these, too. Once init was asked, its own limit may have
-// passed, so it is asked again for every later deadline of the same start or stop.
+// Returns the text that asks init for more time; an empty text if init need not be asked. Init has
+// its own time limits for a start and for a stop, and an agent's `extend` must move these limits,
+// too. Once init has been asked for more time, its own limit may have passed. So init is asked
+// again for every later deadline of the same start or stop.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
   // Init waits for the service only until READY=1, and when the service stops.

@@ -21,21 +21,23 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
-// The time after which a message that must not be lost, or the newline of --notify-fd, is tried
-// again if its socket or pipe was full.
+// If init's socket is full, a message that must not be lost is tried again after this time. If the
+// pipe of --notify-fd is full, its newline is tried again after the same time.
 inline constexpr Duration full_retry_interval{100};
-// Init is asked to wait this much longer than the extended deadline. After the deadline the
-// upgrader still has to end, and init may have learned of the deadline up to a second late.
+// When init is asked for more time, it is asked to wait this much longer than the agent's deadline.
+// After that deadline the upgrader still has to end, and init may have learned of the deadline up
+// to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 // WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
 // passed since the last WATCHDOG=1.
 inline constexpr Duration early_beat_interval{100};
 
-// The most messages a second that are neither READY=1 nor STOPPING=1. Those two never wait, so two
-// of the ten messages that init gets in a second are kept for them.
+// In a second, at most this many messages are sent that are neither READY=1 nor STOPPING=1. READY=1
+// and STOPPING=1 never wait, so two of the ten messages that init gets in a second are kept for
+// them.
 inline constexpr std::size_t paced_messages = 8;
-// The time in which so many are sent: a second, and a little for the time that passes between the
-// decision about a message and its arrival.
+// The time in which at most `paced_messages` messages are sent: a second, and a little more for the
+// time that passes between the decision to send a message and its arrival.
 inline constexpr Duration pace_interval{1'010};
 
 struct InitMessage {
@@ -55,15 +57,15 @@ class InitMessages {
 
   // Records the facts that init should know now.
   void note(const InitNews& news, Time now);
-  // Adds an agent's own status to STATUS=, until a different agent sends a status or forget_agent()
-  // is called for this agent.
+  // Shows an agent's own status in STATUS= from now on, until a different agent sends a status or
+  // forget_agent() is called for this agent.
   void note_agent_status(Generation generation, const std::string& text);
   void forget_agent(Generation generation) {
     if (speaker_ == generation) note_agent_status(0, "");
   }
 
-  // Returns when the next message is due: a time in the past if it is due at once, `never` if init
-  // knows everything.
+  // Returns when the next message is due: a time in the past if a message is due now, and `never`
+  // if init has been sent all facts.
   [[nodiscard]] Time next_time() const;
   // Returns the message that is due at the time `now`. `microseconds` is the time on the same clock
   // as `now`, but not rounded. It becomes a part of RELOADING=1, because systemd ignores a
@@ -106,7 +108,7 @@ class InitMessages {
   Time told_at_{};
   Time asked_until_{};  // the deadline until which init was last asked to wait; 0 if it was not
   bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
-  // The messages of READY=1, RELOADING=1 and STOPPING=1 that init must still get; three at most.
+  // The messages with READY=1, RELOADING=1 or STOPPING=1 that init must still get; three at most.
   std::vector<std::string_view> owed_;
   Time retry_time_{};          // no message is sent before this time, since the socket was full
   std::vector<Time> sent_at_;  // when the last messages were sent, the oldest first

@@ -13,16 +13,16 @@ namespace upgrader {
 
 struct State;
 
-// The upgrader waits for this agent: for its `ready` or `healthy`, or for its exit. Init waits,
-// too, if the service starts or stops, and must then not lose its patience before the upgrader
-// does.
+// An agent for which the upgrader waits: for its `ready` or `healthy`, or for its exit. If the
+// service starts or stops meanwhile, init waits as well, for a limited time. This time must not end
+// before the agent's deadline.
 struct InitWait {
   enum class What { ready, stopped };
 
   What what = What::ready;
   Generation generation = 0;
   Time deadline{};
-  // True if the wait may last longer than init's own limit.
+  // True if the deadline may be later than the end of init's own time limit for a start or a stop.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;

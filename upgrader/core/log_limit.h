@@ -45,7 +45,7 @@ class LogLimit {
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};                // when the last notice was shown
     std::uint64_t held_back = 0;  // notices held back since then
-    // the newest status that was held back since then; absent if none was
+    // the newest of the statuses that were held back after the time `shown`; absent if none was
     std::optional<std::string> latest{};
   };
 

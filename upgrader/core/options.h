@@ -30,8 +30,8 @@ struct Options {
   std::optional<std::string> control_directory;
   std::optional<int> notify_fd;  // the value of --notify-fd; never a standard descriptor
   bool subreaper = false;
-  // The words of --adapter: the program that runs AGENT, and its arguments. Empty without an
-  // adapter.
+  // The words of --adapter: the program that runs AGENT, and the arguments of that program. Empty
+  // without an adapter.
   std::vector<std::string> adapter;
   LogLevel log_level = LogLevel::info;
   std::string agent;

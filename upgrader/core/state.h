@@ -44,8 +44,8 @@ struct Agent {
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
-  // True if the supervisor has ordered SIGTERM for this agent. It does so only for a first agent
-  // that has not said `hello`, and perhaps does not speak the protocol.
+  // True if SIGTERM was ordered for this agent. The supervisor orders SIGTERM only for a first
+  // agent that has not said `hello`, and so perhaps does not speak the protocol.
   bool terminated = false;
   bool killed = false;         // SIGKILL was ordered for this agent
   bool standby = false;        // a fallback that was started beside the agent on trial
@@ -107,8 +107,8 @@ struct UpgradeUnderWay {
   // the time limit of the wait for `confirm`, or the end of the trial
   std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // Why the first agent failed. Set only if it has failed at a boot, and the previous version
-  // (--previous) is therefore to be started. If no program is left that can be started, the
+  // Why the first agent failed. Set only if it failed at boot and --previous was given, so that the
+  // previous version is to be started instead. If no program is left that can be started, the
   // upgrader exits with `boot_status`.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;

@@ -232,14 +232,14 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If the upgrade failed before this `cancel`, its failure has been logged already. Then log
-    // only that the agent stays active, if the agent had been told to stop. Otherwise this `cancel`
-    // makes the upgrade fail, and fail_upgrade() logs the failure with the reason.
+    // If the upgrade failed before this `cancel`, the failure is in the log already. Then log only
+    // that the agent stays active, if it had been told to stop. If the upgrade has not failed yet,
+    // this `cancel` makes it fail, and fail_upgrade() logs the failure with the reason.
     if (agent.told && state_.upgrade->failure) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
                               agent, words::behind_colon(cancel.reason)));
     }
-    // An agent that still has to say that it works has the start timeout for it again.
+    // If the agent still has to say `healthy`, it gets the whole start timeout for that again.
     const bool owes_healthy = !agent.works && agent.role != Role::candidate;
     if (agent.told) await(agent, owes_healthy ? policy_.defaults.start_timeout : Duration{0});
     agent.told.reset();
@@ -822,7 +822,7 @@ class Step {
     if (policy_.relink && started()) order(RestoreLink{});
   }
 
-  // ---- a first agent fails; the start of the previous version instead (--previous, --attempts)
+  // ---- a first agent fails, and the previous version is started (--previous, --attempts)
 
   void judge(const StartRefused& event) {
     if (started()) return;
@@ -893,7 +893,7 @@ class Step {
     if (policy_.attempts) order(ForgetAttempts{});
   }
 
-  // ---- an operator's requests by the control directory
+  // ---- an operator's requests through the control directory
 
   void judge(const ControlRequested& request) {
     if (request.deed == Deed::upgrade) return upgrade_by_control(request);
@@ -980,7 +980,7 @@ class Step {
   // ---- deadlines
 
   // Handles at most one deadline that has passed. The code in upgrader/shell then reads the agents'
-  // messages again, and reports the next deadline after that.
+  // messages again before it reports the next deadline.
   void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();
@@ -1044,7 +1044,7 @@ class Step {
     return true;
   }
 
-  // Handles an agent that has not done in time what `agent.deadline` was set for.
+  // Handles an agent whose `deadline` has passed before the agent did what was expected of it.
   void waited_too_long(Agent& agent) {
     if (agent.killed) {
       log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
@@ -1061,9 +1061,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // The agent is killed now, so the warning that is logged at hello_deadline does not follow
-      // any more. So clear hello_deadline: hint() then adds to the reason that the agent never said
-      // `hello`, if it did not.
+      // The agent is killed now, so no warning is logged at hello_deadline any more. When
+      // hello_deadline is cleared, hint() adds a clause to the reason instead, if the agent has
+      // never said `hello`.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }

@@ -121,21 +121,21 @@ namespace upgrader {
 // been reaped. The page agent-protocol(7) is stricter: it calls an agent active from the moment its
 // `activate` is queued.
 
-// ---- times and exit statuses
+// ---- fixed time limits of the supervisor, and the upgrader's own exit statuses
 
 // How long the upgrader waits for the exit of a held agent that has closed its output or input. A
 // process that exits closes its pipes, too, and the upgrader often notices the closed pipe a little
 // before the exit. So a closed pipe counts as a failure of its own only after this time.
 inline constexpr Duration close_grace{200};
-// If an agent has not said `hello` this long after its start, the log says that the agent may not
-// speak the protocol.
+// If an agent has not said `hello` this long after its start, the log says that the agent perhaps
+// does not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
 // If the upgrader notices a deadline more than this time after the deadline has passed, the
 // upgrader was not running (frozen?), and perhaps the agents were not running, either. So the
 // deadline is put off, but only once. A suspended machine makes no deadline late, since the clock
 // of the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
-// A late deadline is put off by as much time as it was late, but by this time at most.
+// A late deadline is put off by the time by which it was late, but at most by this time.
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
 inline constexpr Duration killed_log_interval{10'000};

@@ -38,10 +38,10 @@ struct Policy {
 };
 
 // Returns the terms of `request`; members that the request leaves out come from `defaults`. There
-// are two exceptions. If the agent requested the upgrade (`by_agent`), the wait for its `confirm`
+// are three exceptions. If the agent requested the upgrade (`by_agent`), the wait for its `confirm`
 // (the gate) has no time limit by default. A sequential upgrade, which stops the old agent before
-// it starts the new one, has no gate by default. Its fallback is always started only after the
-// upgrade has failed (cold).
+// it starts the new one, has no gate by default. The fallback of a sequential upgrade is always
+// started only after the upgrade has failed (cold), whatever the request says.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

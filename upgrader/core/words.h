@@ -20,7 +20,8 @@ namespace upgrader {
 
 namespace words {
 
-// The clause with which log lines say that an agent without a `hello` may not speak the protocol.
+// A clause of log lines about an agent that has not said `hello`: perhaps the agent does not speak
+// the protocol.
 inline constexpr const char* may_not_speak =
     "it may not speak agent-protocol(7); --adapter=agentify runs programs that do not";
 

@@ -300,7 +300,8 @@ void Agents::bury_the_dead(const Budget& budget) {
 }
 
 // Handles the lines in the next `unread` bytes of an agent's output, and counts `unread` down.
-// Returns false if `budget`, which limits the bytes and lines to read, is used up before the end.
+// Returns false if `budget`, which limits the bytes and lines to read, is used up before all of
+// these bytes have been handled.
 bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {

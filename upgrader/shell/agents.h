@@ -27,10 +27,10 @@ class Logbook;
 inline constexpr int lines_a_turn = 32;
 // The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// When a deadline has passed or an agent has exited, the agents' messages are read before the
-// supervisor learns of that. These are the most bytes that are then read from one pipe: the default
-// size of a pipe. An agent may enlarge its own pipe, but must not be able to delay the other agents
-// in this way.
+// Before the supervisor is told that a deadline has passed or that an agent has exited, the agents'
+// messages are read. At most this many bytes are read from each pipe then: the default size of a
+// pipe. An agent may enlarge its own pipe, but must not be able to delay the other agents in this
+// way.
 inline constexpr std::size_t look_bytes_max = 65'536;
 // The most bytes that are read of an agent's output after the agent has exited: the largest size
 // that an agent without privileges can give a pipe. These bytes are read in several turns of the

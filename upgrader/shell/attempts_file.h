@@ -16,8 +16,8 @@ class AttemptsFile {
   // errno value if the directory cannot be opened.
   [[nodiscard]] int open(const std::string& path) { return entry_.open(path + ".attempts"); }
 
-  // Returns the file's contents; no attempts if the file cannot be read, is damaged, or is a
-  // symbolic link.
+  // Returns the newest undamaged record of the file. Returns a count of 0 if there is no such
+  // record, or if the file cannot be read or is a symbolic link.
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
   // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno

@@ -23,8 +23,8 @@ inline constexpr std::size_t unsent_bytes_max = 131'072;
 // dropped. The room between this limit and `unsent_bytes_max` is kept for orders, the longest of
 // which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// If more than this many bytes wait to be written to an agent, no more of its messages are read
-// until the agent has read some of its replies.
+// If more than this many bytes wait to be written to an agent, the agent's messages are not read
+// any more until the agent has read some of these bytes.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
 // The most bytes that are read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
@@ -41,7 +41,7 @@ class Channel {
   Channel(const Channel&) = delete;  // libuv keeps the address of the channel
   Channel& operator=(const Channel&) = delete;
 
-  // Sends a line, now or as soon as its pipe has room. If the agent no longer reads its input, or
+  // Sends a line, now or as soon as the pipe has room. If the agent no longer reads its input, or
   // too many bytes would wait, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }

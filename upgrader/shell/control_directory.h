@@ -21,7 +21,8 @@ class ControlDirectory {
   // Renames the status.json of an earlier upgrader to previous.json. Returns 0 or an errno value.
   [[nodiscard]] int keep_last() const;
 
-  // Replaces status.json. Returns 0, or an errno value if the old file stays.
+  // Replaces status.json. Returns 0. After a failure, returns an errno value, and the old file
+  // stays.
   [[nodiscard]] int replace_status(std::string_view text) const;
 
   // Makes a new FIFO. First removes any file that has the FIFO's name. Returns 0 or an errno value.

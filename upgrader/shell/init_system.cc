@@ -76,9 +76,9 @@ void InitSystem::beat_if_due(Time due, Time now) {
   if (socket_ && due <= now) messages_.beat_tried(send("WATCHDOG=1\n"), now);
 }
 
-// Tells init with one newline on the descriptor of --notify-fd that an agent is active, as s6,
-// dinit and finit expect it, and closes the descriptor. Never waits: returns false if the pipe is
-// full. If nobody reads the pipe, the newline is lost.
+// Writes one newline to the descriptor of --notify-fd, and closes the descriptor. The newline tells
+// an init such as s6, dinit or finit that an agent is active. Never waits: returns false if the
+// pipe is full. If nobody reads the pipe, the newline is lost.
 bool InitSystem::write_newline() {
   if (!readiness_) return true;
   // Other processes may share the descriptor's flags, so O_NONBLOCK is set for this write only, and
@@ -93,7 +93,9 @@ bool InitSystem::write_newline() {
   return true;
 }
 
-// Sends a message. Returns false if there was no room for it, so that it can be sent later.
+// Sends a message. Returns false if the message was not sent but a later try may succeed, for
+// example because the socket is full now. After any other failure the message is lost, and the
+// function returns true.
 bool InitSystem::send(const std::string& text) const {
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),

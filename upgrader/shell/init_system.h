@@ -44,8 +44,8 @@ class InitSystem {
   // second allows. Never sends WATCHDOG=1, which may be sent only after all passed deadlines have
   // been handled: only the caller knows whether they have.
   void tell(const InitNews& news, Time now);
-  // Sends the messages whose time has come. Also sends WATCHDOG=1, every half of the interval that
-  // init allows, unless the active agent has missed its heartbeat.
+  // Sends the messages whose time has come. Also sends WATCHDOG=1, once in every half of the
+  // interval that init allows, unless the active agent has missed its heartbeat.
   void tell_what_is_due(Time now);
   // Sends WATCHDOG=1 before it is due, for a caller that is about to do something that may take
   // long.
@@ -53,8 +53,8 @@ class InitSystem {
   // Returns when tell_what_is_due() must be called next, or nothing if no message is due.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Adds an agent's own status to STATUS=, until a different agent sends a status or forget_agent()
-  // is called for this agent.
+  // Shows an agent's own status in STATUS= from now on, until a different agent sends a status or
+  // forget_agent() is called for this agent.
   void show_agent_status(Generation generation, const std::string& text, Time now);
   void forget_agent(Generation generation) { messages_.forget_agent(generation); }
 

@@ -114,8 +114,8 @@ class Loop {
   std::optional<Time> lock_deadline_;
   // The time until which to wait for a control directory that another upgrader uses.
   std::optional<Time> control_deadline_;
-  // When to try to get the lock or the control directory again; set while the upgrader waits for
-  // one.
+  // When to try again to get the lock or the control directory. Set while the upgrader waits for
+  // one of the two.
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled

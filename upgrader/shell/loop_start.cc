@@ -76,8 +76,9 @@ bool Loop::has_lock() {
 }
 
 // Claims the control directory, so that no other upgrader uses it. Returns false if another
-// upgrader has claimed it; the caller then tries again later. But if the other upgrader still has
-// it `predecessor_patience` after the first try, ends this upgrader.
+// upgrader has claimed the directory; the caller then tries again later. If that upgrader still has
+// the directory when the time `predecessor_patience` has passed since the first try, ends this
+// upgrader.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(

@@ -44,8 +44,8 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
 }
 
 // Syncs the whole file system that contains the directories `way`, which lead to a program. The
-// system call needs an open file of that file system: opens the first of these directories that
-// this process may read.
+// system call needs an open file of that file system, so this function opens the first of these
+// directories that this process may read.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;
@@ -136,16 +136,16 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // Sync the release before the link is replaced: a sync after that would also have to write the
-  // change of the link. The file system's journal can write that change later, together with the
-  // changes of the commit. If the release was durable already, this sync has nothing to write.
+  // Sync the release before the link is replaced. A sync after the replacement would also have to
+  // write the change of the link, which the file system's journal can write later, together with
+  // the changes of the commit. If the release was durable already, this sync has nothing to write.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous point to the executable that was committed before `program`. Leaves
-// the link alone if the two executables have the same path, since that path now leads to the new
-// version.
+// Makes the link of --previous point to the executable of the last commit, which `program` is to
+// replace. Leaves the link alone if that executable has the same path as `program`: the file at
+// this path is the new version by now.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

@@ -14,8 +14,8 @@
 
 namespace upgrader {
 
-// A function that is called before each sync, which may take long and cannot be interrupted. It can
-// tell init in time that all is well.
+// A function that is called before each sync, since a sync may take long and cannot be interrupted.
+// The function can tell init beforehand that all is well.
 using BeforeSync = std::function<void()>;
 
 class Link {

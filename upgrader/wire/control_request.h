@@ -14,8 +14,8 @@
 
 namespace upgrader {
 
-// The most bytes of a line, with its newline: as many as one write(2) puts into a FIFO without
-// interruption (PIPE_BUF).
+// The most bytes of a line, with its newline (PIPE_BUF). A FIFO takes a write of at most this size
+// whole or not at all, so the lines of several writers never mix.
 inline constexpr std::size_t control_line_bytes_max = 4'096;
 
 enum class Deed { upgrade, confirm, cancel, commit, rollback, shutdown };
