@@ -33,7 +33,7 @@ inline constexpr int first_passed_descriptor = 3;
 // each number.
 void mark_close_on_exec_from(int first);
 
-// Returns the names in a directory that are numbers, such as the pids in /proc, as numbers.
+// Returns, as numbers, those names in a directory that are numbers, such as the pids in /proc.
 [[nodiscard]] std::vector<int> numbers_in(const std::string& path);
 
 // The signals that the upgrader handles: they are always blocked, and are read from a descriptor.

@@ -17,8 +17,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of a file's name that prepared_name() uses in the name that it makes, which must
-// not be longer than NAME_MAX (255).
+// prepared_name() makes a name that contains at most this many bytes of a file's name, since the
+// new name must not be longer than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 
 // Returns the path as an absolute path. Does not resolve symbolic links in it.

@@ -26,7 +26,7 @@ namespace upgrader {
 // sets errno; for an empty file errno is 0.
 [[nodiscard]] std::string read_start(int fd, std::size_t bytes_max);
 
-// Returns 0 when all of the text has been written, or an errno value.
+// Returns 0 when all of the text has been written. After a failure, returns an errno value.
 [[nodiscard]] int write_all(int fd, std::string_view text);
 
 class Directory {
@@ -59,8 +59,9 @@ class Directory {
 
   // Makes `name` a new file with this text and mode. The file is written under the name that
   // prepared_name() returns, and then renamed. If `durably`, also syncs the file and the directory.
-  // Returns 0, or an errno value if the file is unchanged. If only the sync of the directory fails,
-  // returns an errno value although the file has the new text.
+  // Returns 0 on success, otherwise an errno value. After an error the file `name` is unchanged,
+  // with one exception: if only the sync of the directory has failed, the file has the new text
+  // already.
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text, bool durably,
                                  mode_t mode = 0644) const;
   // Writes the text into an existing file, from `offset` on; if `durably`, also syncs these bytes.

@@ -85,9 +85,9 @@ class Parser {
     }
   }
 
-  // Goes to the beginning of the next value, past the ends of arrays and objects, commas, and the
-  // name of a member. Sets `over` if there is no next value, because the outermost object has
-  // ended.
+  // Goes to the beginning of the next value: past the ends of arrays and objects, past commas, and
+  // past the name of a member. Sets `over` if there is no next value, because the outermost object
+  // has ended.
   [[nodiscard]] const char* next_value(bool& over) {
     for (;;) {
       skip_blanks();

@@ -183,11 +183,11 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the text of the previous holder in FILE, and returns 0. A text of NUL bytes alone is
-// cleared, too: a power cut may leave it in place of a holder. If FILE has another text that an
-// upgrader cannot have written, leaves the text and returns an errno value. While this process has
-// the lock, no other process writes to FILE. A failure to clear is harmless, since write_holder()
-// truncates FILE again.
+// Clears the text of the previous holder in FILE, and returns 0. Also clears a text of NUL bytes
+// alone, which a power cut may leave instead of such a text. If FILE has any other text, an
+// upgrader cannot have written it: leaves this text, and returns an errno value. While this process
+// has the lock, no other process writes to FILE. A failure to clear is harmless, since
+// write_holder() truncates FILE again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;

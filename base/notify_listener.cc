@@ -32,7 +32,7 @@ bool NotifyListener::open() {
   }
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // An address without a name makes the kernel choose a free one.
+  // An address without a name makes the kernel choose a free name.
   if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0) {
     return false;
   }

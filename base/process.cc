@@ -30,9 +30,10 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 // promises. Higher signals are real-time signals.
 constexpr int promised_signal_max = 31;
 
-// The size of the child's stack until its exec. The child makes only a few calls; this is several
-// times as much as they need, even if a sanitizer pads the stack. The child's stack is an array on
-// the stack of this process. That stack may be limited to 64 KiB, so the array must be small.
+// The size of the child's stack until its exec. The child makes only a few calls. The size is
+// several times as much as these calls need, even if a sanitizer pads the stack. The child's stack
+// is an array on the stack of this process. That stack may be limited to 64 KiB, so the array must
+// be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 // The most entries that are appended to the environment: one names the lock's descriptor, two tell

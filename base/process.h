@@ -107,8 +107,8 @@ struct StartFailed {
 // process. Returns 0 or an errno value.
 [[nodiscard]] int become_subreaper();
 
-// Sends a signal to a child of this process, which must not have been reaped. Returns 0 or an errno
-// value.
+// Sends a signal to a child of this process. The child must not have been reaped. Returns 0 or an
+// errno value.
 [[nodiscard]] int send_signal(pid_t pid, int signal_number);
 
 }  // namespace upgrader

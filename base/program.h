@@ -37,9 +37,9 @@ struct Program {
 // in the environment's PATH. argv[0] is `agent` as given.
 [[nodiscard]] Result<Program> check_agent(const std::string& agent, std::vector<std::string> args);
 
-// Returns the first executable regular file called `name` in the directories of `search_path`; if
-// that is null, in the system's default directories. An empty entry in `search_path` means the
-// current directory. A name with a slash is returned unchanged.
+// Returns the first executable regular file called `name` in the directories of `search_path`. If
+// `search_path` is null, searches the system's default directories. An empty entry in `search_path`
+// means the current directory. A name with a slash is returned unchanged.
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
 // Returns true if this program could be started once more, to fall back to it after a failed

@@ -7,8 +7,8 @@
 namespace upgrader {
 
 // Writes what the buffer of standard output still holds. Returns `status`, the exit status of the
-// program, if the whole output has been written. Otherwise, for example if the disk is full or the
-// reader of a pipe has closed it, writes a line to standard error that begins with `program` and
+// program, if the whole output has been written. Otherwise, for example if the disk is full or
+// nobody reads the pipe any more, writes a line to standard error that begins with `program` and
 // contains the reason if it is known. Then returns `status_unwritten` if `status` is 0, or else
 // `status`.
 [[nodiscard]] int finish_output(std::string_view program, int status, int status_unwritten = 1);
