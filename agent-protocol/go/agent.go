@@ -23,8 +23,9 @@ import (
 	"time"
 )
 
-// unsentBytesMax is the most bytes that are kept while the pipe to the upgrader is full. Further
-// messages are refused. The upgrader has the same limit for the bytes that it keeps for an agent.
+// unsentBytesMax is the most bytes of this agent's messages that are kept while the pipe to the
+// upgrader is full. Further messages are refused. The upgrader has the same limit for the bytes
+// that it keeps for an agent.
 const unsentBytesMax = 131072
 
 // ErrOpened is returned by Open if this process has opened its conversation before.
@@ -320,7 +321,8 @@ func (a *Agent) stopped(w *writer) error {
 
 // Healthy tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
 // committed at once. With the feature "readiness", every active agent must call Healthy, and init
-// is then told that the service is ready. For any other agent, Healthy returns an error.
+// is then told that the service is ready. With an upgrader, Healthy returns an error if this agent
+// is not active, has said `unfit`, or is neither on trial nor has this feature.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active

@@ -64,7 +64,8 @@ const (
 	isCancelled
 )
 
-// The actions to perform, in order.
+// The types of the actions that a session orders, and the session itself. The caller performs the
+// actions of one step in order.
 type (
 	action       interface{}
 	sendThis     struct{} // send the message that the program has just said
@@ -131,8 +132,8 @@ func (s *sessionState) standing() string {
 	return standings[s.life]
 }
 
-// fits returns an empty string if `holds` is true: the message is allowed. Otherwise it returns the
-// agent's state in words, as the reason why the message is refused.
+// fits returns an empty string if `holds` is true, that is, if the message is allowed. Otherwise it
+// returns the agent's state in words, as the reason for the refusal.
 func (s *sessionState) fits(holds bool) string {
 	if holds {
 		return ""
@@ -365,7 +366,7 @@ func (s *sessionState) heardStop(stop Stop) []action {
 	return nil
 }
 
-// ---- the end of input, and SIGTERM
+// ---- the end of the input from the upgrader, and SIGTERM
 
 func (s *sessionState) inputEnded() []action {
 	if s.alone || s.gone {

@@ -177,7 +177,8 @@ export class Agent implements AsyncIterable<AgentEvent> {
   /**
    * Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
    * committed at once. With the feature "readiness", every active agent must call this function,
-   * and init is then told that the service is ready. For any other agent, throws an error.
+   * and init is then told that the service is ready. With an upgrader, throws an error if this
+   * agent is not active, has said `unfit`, or is neither on trial nor has this feature.
    */
   healthy(): void;
   /**

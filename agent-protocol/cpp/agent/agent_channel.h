@@ -47,8 +47,9 @@ void clean_environment();
 // The most messages that are kept until the program asks for them. Further messages stay in the
 // pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
-// The most bytes that are kept while the pipe to the upgrader is full. Further messages are
-// refused. The upgrader has the same limit for the bytes that it keeps for an agent.
+// The most bytes of this agent's messages that are kept while the pipe to the upgrader is full.
+// Further messages are refused. The upgrader has the same limit for the bytes that it keeps for an
+// agent.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {

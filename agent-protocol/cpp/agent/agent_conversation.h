@@ -75,8 +75,8 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if no new message or signal arrives.
   [[nodiscard]] bool more() const;
-  // Brings the conversation's descriptor up to date, so that it polls readable if next() has
-  // something to do now or soon, and not otherwise.
+  // Makes the conversation's descriptor poll readable if next() has something to do now or soon,
+  // and not readable otherwise.
   void update_watch();
 
   // Returns true in a process that was forked from an agent's process, if the agent has an

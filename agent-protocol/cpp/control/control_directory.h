@@ -39,9 +39,9 @@ class ControlDirectory {
   // such file or it cannot be read.
   [[nodiscard]] std::optional<LastWords> last_words() const;
 
-  // Reads status.json as see() does, and then previous.json. A new upgrader may rename status.json
-  // to previous.json between the two reads. Then both results come from the same, earlier upgrader.
-  // In the opposite order, both reads would miss the file that is renamed.
+  // Reads status.json as see() does, and then previous.json. If a new upgrader renames status.json
+  // to previous.json between the two reads, both results come from the same, earlier upgrader. In
+  // the opposite order, both reads would miss the file that is renamed.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO or

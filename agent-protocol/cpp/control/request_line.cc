@@ -60,8 +60,8 @@ void serialize(Archive& archive, UpgradeRequest& request) {
   serialize(archive, request.terms);
 }
 
-// Writes the members of all requests but `upgrade`: each has a name, some the id of an upgrade,
-// some a reason.
+// Writes the members of all requests but `upgrade`: each of them has a name; some have the id of an
+// upgrade, and some have a reason.
 template <class Archive, class Other>
 requires std::is_constructible_v<Request, Other>
 void serialize(Archive& archive, Other& request) {

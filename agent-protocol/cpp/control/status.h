@@ -120,7 +120,7 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// The largest number of answered requests that status.json lists, and also of ended upgrades.
+// status.json lists at most this many answered requests, and at most this many ended upgrades.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {

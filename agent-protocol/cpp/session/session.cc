@@ -221,7 +221,7 @@ SessionActions Session::heard(const Error& error) {
   return deliver(error);
 }
 
-// ---- the end of input, and SIGTERM
+// ---- the end of the input from the upgrader, and SIGTERM
 
 SessionActions Session::input_ended() {
   if (company_ == Company::nobody || gone_) return {};

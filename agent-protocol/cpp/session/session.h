@@ -70,7 +70,7 @@ struct ExitAtOnce {
   bool operator==(const ExitAtOnce&) const = default;
 };
 
-// The actions to perform, in order.
+// An action for the caller to perform. The actions of one step are performed in order.
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 

@@ -20,8 +20,8 @@ struct Stray {
   bool operator==(const Stray&) const = default;
 };
 
-// A JSON object whose `type` is not that of a message in this direction (from an agent, or to an
-// agent).
+// A JSON object whose `type` is not the type of any message in this direction (from an agent, or to
+// an agent).
 struct Unknown {
   std::string type;
   bool operator==(const Unknown&) const = default;
@@ -45,8 +45,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Decoded<AgentMessage> decode_agent_message(std::string_view line);
 [[nodiscard]] Decoded<UpgraderMessage> decode_upgrader_message(std::string_view line);
 
-// Classifies a line that has no newline within line_bytes_max bytes, by its beginning. Such a line
-// is never a message.
+// Returns the Stray for a line that has no newline within line_bytes_max bytes: such a line is
+// never a message. `line` is the beginning of that line.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
 // Returns the line with its newline. Returns a refusal if a member is too long, out of its range or

@@ -54,7 +54,7 @@ struct Member {
 template <class Rule, class Value>
 Member(Value&, const Rule&) -> Member<Rule, Value>;
 
-// ---- the rules of the protocol
+// ---- the rules for the members of the protocol's messages
 
 inline constexpr TextRule text_rule;
 inline constexpr TextRule id_rule{.bytes_max = id_bytes_max,

@@ -12,8 +12,9 @@ import { Session } from './session.js';
 import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
-// The most bytes that are kept while the pipe to the upgrader is full. Further messages are
-// refused. The upgrader has the same limit for the bytes that it keeps for an agent.
+// The most bytes of this agent's messages that are kept while the pipe to the upgrader is full.
+// Further messages are refused. The upgrader has the same limit for the bytes that it keeps for an
+// agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
 const timerMsMax = 2 ** 31 - 1; // setTimeout() takes a longer time for 1 ms
@@ -254,7 +255,8 @@ export class Agent {
 
   // Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
   // committed at once. With the feature `readiness`, every active agent must call this function,
-  // and init is then told that the service is ready. For any other agent, throws an error.
+  // and init is then told that the service is ready. With an upgrader, throws an error if this
+  // agent is not active, has said `unfit`, or is neither on trial nor has this feature.
   healthy() {
     this.#say('healthy');
   }

@@ -37,8 +37,8 @@ export function checkId(text) {
   return text;
 }
 
-// Checks the names of an agent's features, and returns the member of `hello`: undefined if the
-// agent has none.
+// Checks the names of an agent's features. Returns the names as the member `features` of `hello`,
+// or undefined if the agent has no features.
 export function checkFeatures(names) {
   if (!Array.isArray(names)) throw new TypeError('features are not an array');
   if (names.length > featuresMax) {

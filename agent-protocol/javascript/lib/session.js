@@ -71,8 +71,8 @@ export class Session {
     return this.gone ? 'the upgrader has gone' : standings[this.life];
   }
 
-  // Returns when an upgrade may be requested: 'now'; 'never' if this agent is alone or has been
-  // told to stop; otherwise 'later'.
+  // Returns when an upgrade may be requested: 'never' if this agent has no upgrader or has been
+  // told to stop; otherwise 'now' or 'later'.
   whenUpgrade() {
     const over = ['stopping', 'stopped', 'ended'].includes(this.life);
     if (this.alone || this.gone || over) return 'never';
@@ -269,7 +269,7 @@ export class Session {
     return [{ deliver: stop }];
   }
 
-  // ---- the end of input, and SIGTERM
+  // ---- the end of the input from the upgrader, and SIGTERM
 
   inputEnded() {
     if (this.alone || this.gone) return [];

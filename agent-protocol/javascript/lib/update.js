@@ -97,7 +97,7 @@ async function prepare(options, { releases, running: known }) {
   return { releases, list, name, running, source };
 }
 
-// ---- the releases that the directory has
+// ---- finding the newest release, and fetching it into a temporary directory
 
 // Removes a temporary directory. Ignores a failure: the next update tries again to remove it.
 // Besides, an update of a different process may be removing the directory at this moment.
@@ -164,7 +164,7 @@ async function newestRelease({ source, list, running }) {
   return release;
 }
 
-// ---- how the update ends
+// ---- the outcome of the requested upgrade, and the removal of old releases
 
 // Waits until the ledger says how the upgrade to this release has ended. If `list` already has an
 // ending for this release, that ending belongs to an earlier upgrade, and does not count.

@@ -1,5 +1,5 @@
-// The view that update() has of an agent. update() sees all events of the agent, and the program
-// gets all of them as well.
+// The part of an agent that update() uses: when an upgrade may be requested, which failures have
+// not been recorded yet, and all events of the agent. The program gets these events as well.
 
 const unrecordedMax = 16;
 

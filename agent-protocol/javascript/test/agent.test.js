@@ -28,7 +28,8 @@ async function played(program, ...messages) {
   return playedWith({}, program, ...messages);
 }
 
-// Does the same with sockets for some of the pipes: 'pipe' makes spawn() make a socket.
+// Does the same as played(), except that the agent's `stdin` or `stderr` is a socket, which spawn()
+// makes, if that argument is 'pipe'.
 async function playedWith({ stdin, stderr }, program, ...messages) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
   const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));

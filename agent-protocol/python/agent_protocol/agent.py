@@ -201,7 +201,8 @@ class Agent(Conversation):
     def healthy(self) -> None:
         """Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
         committed at once. With the feature "readiness", every active agent must call this method,
-        and init is then told that the service is ready. For any other agent, raises Refused."""
+        and init is then told that the service is ready. With an upgrader, raises Refused if this
+        agent is not active, has said `unfit`, or is neither on trial nor has this feature."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:

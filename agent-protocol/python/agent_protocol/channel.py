@@ -9,8 +9,8 @@ from . import events
 from .messages import LINE_BYTES_MAX, decode
 
 PIPE_BUF = 4_096  # a pipe that polls writable takes up to this many bytes at once
-# The most bytes that are kept while the pipe to the upgrader is full. The upgrader has the same
-# limit for the bytes that it keeps for an agent.
+# The most bytes of this agent's messages that are kept while the pipe to the upgrader is full. The
+# upgrader has the same limit for the bytes that it keeps for an agent.
 UNSENT_BYTES_MAX = 131_072
 
 

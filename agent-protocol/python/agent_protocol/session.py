@@ -230,7 +230,7 @@ class Session(Standing):
             self.request = None
         return [Deliver(event)]
 
-    # ---- the end of input, and SIGTERM
+    # ---- the end of the input from the upgrader, and SIGTERM
 
     def input_ended(self) -> list[Action]:
         """Handles the end of input: the upgrader has gone."""

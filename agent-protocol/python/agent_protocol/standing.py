@@ -52,13 +52,13 @@ class Standing:
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:
-        """Returns when an upgrade may be requested: "now"; "never" if this agent is alone or has
-        been told to stop; otherwise "later"."""
+        """Returns when an upgrade may be requested: "never" if this agent has no upgrader or has
+        been told to stop; otherwise "now" or "later"."""
         if self.alone or self.gone or self.life in ("stopping", "stopped", "ended"):
             return "never"
         return "later" if self._why_not_upgrade("") else "now"
 
-    # ---- reasons why the program may not send a message now; an empty string if it may
+    # ---- the functions below return why the program may not send a message now, or "" if it may
 
     def _standing(self) -> str:
         return "the upgrader has gone" if self.gone else STANDING[self.life]

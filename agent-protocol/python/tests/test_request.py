@@ -132,8 +132,8 @@ class Request(unittest.TestCase):
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
         # The agent is told to stop before its own thread has sent the request. Then the thread that
-        # called request() withdraws it, while the agent's thread tries to send it, and is refused.
-        # late() delays the withdrawal until this refusal has happened.
+        # called request() withdraws the request, while the agent's thread tries to send the same
+        # request, and is refused. late() delays the withdrawal until after this refusal.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 

@@ -129,7 +129,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Returns an agent that has no channel yet, and has said nothing.
+    /// Returns a new agent, which has no pipes to an upgrader yet and has sent no message.
     fn new(alone: bool) -> io::Result<Agent> {
         let signals = Signals::catch()?;
         // SAFETY: epoll_create1 returns a new descriptor, which nobody else owns.
@@ -165,8 +165,8 @@ impl Agent {
 
     /// Returns the next event, or `None` if there is none now. Never waits. Should be called until
     /// it returns `None`. At the end of input, this function ends a held agent at once, with status
-    /// 1; an active agent gets `Stop`. There are no events in a process that was forked from that of
-    /// an agent with an upgrader.
+    /// 1; an active agent gets `Stop`. A process that was forked from the process of an agent with
+    /// an upgrader gets no events.
     pub fn next_event(&mut self) -> Option<Event> {
         if self.is_forked() {
             return None;
@@ -300,7 +300,8 @@ impl Agent {
 
     /// Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
     /// committed at once. With the feature "readiness", every active agent must call this function,
-    /// and init is then told that the service is ready. For any other agent, returns an error.
+    /// and init is then told that the service is ready. With an upgrader, returns an error if this
+    /// agent is not active, has said `unfit`, or is neither on trial nor has this feature.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }

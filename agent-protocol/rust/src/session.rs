@@ -457,7 +457,7 @@ impl Session {
         }
     }
 
-    // ---- the end of input, and SIGTERM
+    // ---- the end of the input from the upgrader, and SIGTERM
 
     /// Handles the end of input: the upgrader has gone.
     pub fn input_ended(&mut self) -> Vec<Action> {
