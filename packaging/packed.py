@@ -1,5 +1,5 @@
-# Code that the packers of npm's tarballs and of pip's wheels share: they parse the command line,
-# read the programs, and write each file atomically.
+# Functions that the packer of npm's tarballs and the packer of pip's wheels share. They parse the
+# command line, read the programs, and write a file atomically.
 import os
 import pathlib
 import sys

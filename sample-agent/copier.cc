@@ -20,7 +20,7 @@
 
 namespace sample_agent {
 
-// ---- the records of the output
+// ---- writing and parsing a record of the output
 
 void append_record(std::string& text, const Record& record) {
   text.append(std::to_string(record.number)).append(" ");

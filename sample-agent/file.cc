@@ -108,7 +108,7 @@ Outcome File::cut(std::uint64_t size) const {
   return std::monostate{};
 }
 
-// ---- the file that is replaced atomically
+// ---- DurableFile, a small file that is replaced atomically
 
 namespace {
 

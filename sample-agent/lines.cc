@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// A file is recognized by at most this many of its bytes, just before the place that was reached.
-// They are enough to tell two logs apart, and so few that each read can read them once more.
+// A file is recognized by at most this many of its bytes: those just before the next line, or just
+// before the next bytes to read. They are enough to tell two logs apart, and so few that each read
+// can read them once more.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {

@@ -66,8 +66,8 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr turns off warnings about a symbol that two objects declare with different types. At
-# present no symbol causes such a warning. There would be one if run_time.cc defined, with a
-# different type, a symbol that the compiler also declares, such as that of a type table.
+# present no symbol causes such a warning. A symbol would cause one if run_time.cc defined it with a
+# type that differs from the compiler's own declaration. The symbol of a type table is an example.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -211,7 +211,7 @@ $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(
 	@mkdir -p $(@D)
 	$(static_compile_c) -I. $(static_link_flags) -o $@ $<
 
-# ---- the tests that this machine can run: all tests of the program, or upgrades in an emulator
+# ---- tests of the static programs: all tests for amd64; otherwise upgrades in an emulator
 
 static_emulator_arm64 = qemu-aarch64
 static_emulator_armel = qemu-arm

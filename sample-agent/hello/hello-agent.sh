@@ -60,8 +60,8 @@ say '"ready"'
 stopping=
 trap 'stopping=yes' TERM
 # A subshell waits for `stop` or the end of input, and then sends SIGTERM to its parent, which is
-# the process of this script. First it checks that this process is still its parent, since the pid
-# of a process that has exited may be reused.
+# the process of this script. First the subshell checks that the process of this script is still its
+# parent, since the pid of a process that has exited may be reused.
 [ "$alone" ] || (exec 9>&-; hear stop || :; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
 # The kernel kills socat when this process ends for any reason. Otherwise socat would keep the port.
