@@ -255,7 +255,7 @@ class PlanDecider {
     return {.until = since + timeout, .waits_for = waits_for, .since = since};
   }
 
-  // ---- the end of a plan
+  // ---- how a plan stops
 
   // Returns whether stopped members may start the old version again. They may under two conditions.
   // No member may have begun `act`. And the member that migrates must not have begun the migration,
@@ -318,11 +318,14 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Begins what `next_` says. While the record `stop` exists, gives back the plan's places instead,
-  // so that nobody else waits for them: none of the members that have a place has begun.
+  // Writes the plan's new record `next_`, which lets members or a rollout begin something. While
+  // the record `stop` exists, does not write it, but gives back the plan's budget places, so that
+  // no other rollout or plan waits for them. This is safe, since none of the members that have a
+  // place has begun the step.
   PlanDecision begin(const std::string& news) {
     if (view_.stopped) {
-      // This decider has prepared what `next_` says. A fresh one writes nothing of that.
+      // In this object, `next_` and the transaction already contain the step that must not begin.
+      // So a new object makes the transaction that gives back the places.
       return PlanDecider(view_, facts_, now_).free_places({}).value_or(PlanDecision{});
     }
     transaction_.compares.push_back({.key = key_of(KeyKind::stop)});

@@ -141,15 +141,15 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns whether the plan's pending desired version, which the plan has written at its beginning
-// so that no node moves to it, is still in the store. Returns false if the plan has no component,
-// or if a person or another plan has written a different desired version since. If it is there,
-// adds to the transaction the condition that it does not change.
+// Returns whether the store still has the desired version that the plan has written at its
+// beginning and has marked as pending, so that no node moves to it. If so, adds to the transaction
+// the condition that this desired version does not change. Returns false if the plan has no
+// component, or if a person or another plan has written a different desired version since.
 [[nodiscard]] bool compare_wish(Transaction& transaction, const PlanView& view);
-// Adds to the transaction the end of the plan's pending desired version. release_wish() removes the
-// mark `pending`, so nodes move to the version. restore_wish() brings back the desired version from
-// before the plan. Does nothing if the store has a different one: that is the later order, and it
-// stays.
+// Both functions add to the transaction the write that ends the pending state of the plan's desired
+// version. release_wish() removes the mark `pending`, so nodes move to the version. restore_wish()
+// brings back the desired version from before the plan. If the store has a different desired
+// version by now, both add no write: the different one was ordered later, and stays.
 void release_wish(Transaction& transaction, const PlanView& view);
 void restore_wish(Transaction& transaction, const PlanView& view);
 
@@ -171,7 +171,7 @@ void restore_wish(Transaction& transaction, const PlanView& view);
 // to recover a halted run first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
-// ---- the rollout of fleet-agent
+// ---- the rollout with which a plan upgrades fleet-agent on its members
 
 // Before its first step, a plan may upgrade fleet-agent on its members. It does so with an ordinary
 // rollout, except that the plan's driver begins this rollout, and not a person.

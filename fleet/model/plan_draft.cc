@@ -66,9 +66,10 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note in the plan what was desired before, so that this can be restored if the plan goes back. A
-  // pending version, which another plan still holds back, is not the version to go back to, since
-  // no node has moved to it yet. But its record is restored, too, so that the other plan finds it.
+  // Note in the plan's record the desired version from before the plan, so that it can be restored
+  // if the plan goes back. If that desired version is pending, another plan still holds it back,
+  // and no node has moved to it yet. So a pending version is not noted as the previous version. But
+  // its whole record is restored, too, so that the other plan finds it.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;

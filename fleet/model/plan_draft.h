@@ -20,8 +20,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// Identifies the records that must not change until the plan begins, by their revisions: two
-// releases and the desired version. Has the desired version itself, too.
+// The revisions of the records that must not change until the plan begins (two releases and the
+// desired version), and the desired version itself.
 struct PlanGround {
   // The revision of the release record of the plan's component; 0: the plan has no component.
   Revision release = 0;

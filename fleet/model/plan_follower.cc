@@ -33,7 +33,7 @@ class Follower {
     return plan_.steps[static_cast<std::size_t>(own_.step - 1)];
   }
 
-  // ---- while the plan runs
+  // ---- the steps of a member while the plan runs
 
   FollowerStep run() const {
     if (own_.step > static_cast<std::int64_t>(plan_.steps.size())) {
@@ -115,7 +115,7 @@ class Follower {
     return NothingToDo{};  // the machine is about to reboot
   }
 
-  // ---- when the plan stops
+  // ---- the steps of a member when the plan stops
 
   FollowerStep stop() const {
     if (own_.phase == MemberPhase::halted || own_.phase == MemberPhase::resumed) {
@@ -134,7 +134,7 @@ class Follower {
     return write(MemberPhase::halted);
   }
 
-  // ---- the possible next steps
+  // ---- the hooks and transactions that a member can begin as its next step
 
   [[nodiscard]] FollowerStep hook(HookVerb verb) const {
     return RunHook{step().hook, verb, step().name, plan_.version, step().timeout_ms};
@@ -281,8 +281,9 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The transaction was refused, since a record has changed, or was denied. Decide nothing more
-    // with the old records: the changed record will arrive soon, or PauseEnded will.
+    // The store has refused the transaction, since a record has changed, or has denied it for a
+    // different reason. Decide nothing more with the old records. After a refusal, the changed
+    // record arrives soon. After a denial, the event PauseEnded comes.
     refused_ = decided_on_;
   }
 }

@@ -181,7 +181,9 @@ class PlanPart {
   Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
   bool looks_ = false;                 // true: decides nothing before the next reading
-  // The records on which a write was decided that the store has refused or denied.
+  // If the store has refused or denied the last write: the revisions on which that write was
+  // decided. Nothing more is decided until one of them has changed or the event PauseEnded has
+  // come.
   std::optional<Basis> refused_;
   // Revision of this process's last write. A reading from before this revision is outdated.
   Revision written_ = 0;

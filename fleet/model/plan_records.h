@@ -65,8 +65,8 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
-  // The whole record of what was desired before the plan, even if it was pending; at most one.
-  // Earlier versions of the program have not written it.
+  // The whole record of the desired version from before the plan, even if that version was pending.
+  // The list has at most one element. Earlier versions of the program have not written it.
   std::vector<Desired> desired_before = {};
   std::int64_t step = 0;  // the number of the step that may run now, from 1; 0: none yet
   bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done

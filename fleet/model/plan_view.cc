@@ -123,8 +123,8 @@ std::vector<std::string> PlanView::those_before(std::int64_t step) const {
 
 namespace {
 
-// Returns the desired version that the plan has written, or null if there is none, for example
-// since a person has written another one.
+// Returns the desired version that the plan has written, or null if the store does not have it any
+// more, for example because a person has written another one.
 const SeenWish* own_wish(const PlanView& view) {
   const auto found = view.wishes.find(view.plan.component);
   if (found == view.wishes.end()) return nullptr;
@@ -134,7 +134,9 @@ const SeenWish* own_wish(const PlanView& view) {
   return is_ours ? &found->second : nullptr;
 }
 
-// Replaces the plan's desired version `now`, or erases it if `wish` has no value.
+// Adds to the transaction the write that replaces `now`, the desired version that the plan has
+// written, by `wish`. If `wish` has no value, the transaction erases `now`. The store refuses the
+// transaction if `now` has changed.
 void put_wish(Transaction& transaction, const PlanView& view, const SeenWish& now,
               const std::optional<Desired>& wish) {
   const std::string key = key_of(KeyKind::desired, {view.plan.component});
@@ -161,8 +163,9 @@ bool compare_wish(Transaction& transaction, const PlanView& view) {
   return true;
 }
 
-// A version that an undo has refused since the plan began stays refused, here and in the function
-// below: no node moves to it until a person desires it again.
+// Lets nodes move to the plan's version, unless the undo of a rollout has refused this version
+// since the plan began. A refused version stays refused: no node moves to it until a person desires
+// it again.
 void release_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
@@ -171,8 +174,11 @@ void release_wish(Transaction& transaction, const PlanView& view) {
   put_wish(transaction, view, *now, wish);
 }
 
-// Restores the whole record: if that version was refused because a rollout was undone, for example,
-// no node must move to it now, either. A plan that an older program has begun knows less.
+// Restores the whole record of the desired version from before the plan. If that version was
+// refused, for example by the undo of a rollout, it stays refused, so no node moves to it. It does
+// not matter whether it was refused before or after the plan began. If an older version of this
+// program has begun the plan, the plan's record does not contain that whole record, but only the
+// version and its digest.
 void restore_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
@@ -231,7 +237,7 @@ std::vector<Transaction> make_room(const PlanView& view) {
   return erasure(view, of_members(view));
 }
 
-// ---- the rollout of fleet-agent
+// ---- the rollout with which a plan upgrades fleet-agent on its members
 
 std::string agent_rollout_id(const std::string& name, const Plan& plan) {
   return name + "." + plan.trace;
