@@ -24,9 +24,10 @@ struct NodeEnding {
   std::string error = {};
 };
 
-// Makes the transactions of a rollout's driver. Each transaction compares the driver's fence and
-// the revision of the rollout's record, and writes that record. So the transactions are committed
-// one after the other, and the store refuses a transaction that arrives late.
+// Makes the transactions of a rollout's driver. Each transaction compares the driver's fence (the
+// revision at which the driver's key was created) and the revision of the rollout's record, and
+// writes that record. So the transactions are committed one after the other, and the store refuses
+// a transaction that arrives late.
 class RolloutWriter {
  public:
   RolloutWriter(const RolloutView& view, const DriverFacts& facts);
@@ -36,7 +37,7 @@ class RolloutWriter {
   Rollout& rollout() { return rollout_; }
 
   // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
-  // Called if the transaction lets nodes begin something.
+  // Called for the orders to prepare or apply the new version, but not in an undo.
   void begins_something();
 
   // Returns whether the transaction has room for the writes of one more node.
@@ -59,7 +60,7 @@ class RolloutWriter {
   // Returns how many more budget places can be taken in this transaction. (A budget limits how many
   // nodes may be down at the same time.)
   [[nodiscard]] std::size_t places_room() const;
-  // Adds the writes by which the rollout takes the budget places in `answer`.
+  // Adds the writes by which the rollout takes the places of budgets in `answer` (see budgets.h).
   void take_places(const PlacesAnswer& answer);
   // Gives back the budget places that the rollout has taken for the node. Returns whether it had
   // taken any. A caller of end() need not call this function, since end() does.
@@ -126,9 +127,9 @@ class RolloutBatchNow {
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
   // Returns the time over which the nodes of the batch begin a step, one after the other; 0: all at
-  // the same time. delay_of() returns how much later than the batch's first node the node `id`
-  // begins.
+  // the same time.
   [[nodiscard]] Ms spread() const { return spread_; }
+  // Returns how long after the first node of the batch the node `id` begins a step.
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
  private:
@@ -212,7 +213,7 @@ class RolloutDecider {
   [[nodiscard]] What hold_bake(const GatesNow& gates) const;
   What pause(const std::string& why);
 
-  // ---- nodes go back: see rollout_abort.cc
+  // ---- how nodes are brought back to the old version (these functions are in rollout_abort.cc)
 
   // Waits for the verdicts of the judge and the gates on the nodes in `ready`, which wait for
   // `confirm`. If the judge or a gate gives no verdict in time, orders these nodes to go back. If

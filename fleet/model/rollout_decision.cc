@@ -168,8 +168,8 @@ What RolloutDecider::next_order() {
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
   }
-  // A stop or a closed window delays no node that has the new version already: such a node gets
-  // `confirm` although another node of the batch may not prepare again yet.
+  // The record `stop` or a closed window does not delay the nodes that already have the new
+  // version: they get `confirm`, even if another node of the batch must not prepare again yet.
   const bool is_moving = is_any(NodeStage::applying, Standing::pending);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
@@ -201,9 +201,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the budget places of these nodes, so that no other rollout or plan waits for these
-// places while this rollout waits for more. Notes in the rollout's record for which places it
-// waits.
+// Gives back the budget places of these nodes (see budgets.h), so that no other rollout or plan
+// waits for these places while this rollout waits for more. Notes in the rollout's record for which
+// places it waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);

@@ -75,8 +75,8 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// How many times in a bake the rollout's record is updated with the part of the bake that has
-// passed.
+// How many times during its bake the rollout's record is updated with the part of the bake that has
+// passed. The bake is the time after the last batch in which the rollout is still judged.
 inline constexpr std::int64_t bake_notes = 10;
 // The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
 // bytes.
@@ -96,8 +96,8 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  // The beginning of the bake. If part of the bake has passed under earlier drivers, this time is
-  // set earlier by the length of that part.
+  // The time at which the bake (the judging after the last batch) began. If part of the bake has
+  // passed under earlier drivers, this time is set earlier by the length of that part.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;

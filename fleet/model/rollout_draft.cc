@@ -51,9 +51,10 @@ Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
   for (const auto& [label, most] : budgets)
     terms.apart.push_back(label + ":" + std::to_string(most));
   BatchDraft batches = draft_batches(terms, std::move(placed));
-  // The list `unlabelled` is only for the labels of --apart. The labels of budgets were added to
-  // `terms.apart` above: drop them from the list, unless --apart has them, too. A node without the
-  // label of a budget needs no place of the budget.
+  // `unlabelled` lists the nodes that lack a label, for each label in `terms.apart`. The labels of
+  // budgets are among these labels, since they were added above. Remove them from `unlabelled`,
+  // unless they are labels of --apart, too: a node without the label of a budget needs no place of
+  // the budget.
   for (const auto& [label, most] : budgets) {
     const bool is_apart = std::any_of(draft.terms.apart.begin(), draft.terms.apart.end(),
                                       [&label = label](const std::string& text) {

@@ -149,8 +149,8 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of the following lists names at most names_kept nodes (record_text.h). The count after
-  // each list is the number of all nodes that belong to the list.
+  // In each of the following lists, at most the first names_kept nodes are named (record_text.h).
+  // The count after each list is the number of all nodes that belong to the list.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
   // Selected nodes that the rollout leaves out, since they were degraded when it began.
@@ -219,8 +219,8 @@ struct RolloutJudge {
   std::int64_t seen_ms = 0;               // how long the batch's nodes were seen to soak, added up
   std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk, added up
   std::int64_t bake_failed = 0;  // how many nodes with the new version have failed during the bake
-  // For how long nodes with the new version were compared and had not failed (were at risk) during
-  // the bake, added up over the nodes.
+  // How long nodes with the new version were at risk during the bake, added up over the nodes. A
+  // node is at risk while it is compared with other nodes and has not failed.
   std::int64_t bake_ms = 0;
   std::string verdict = {};
   std::string words = {};
@@ -291,8 +291,9 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true if the node's last order belongs to an undo
-  // The value of Rollout::again, which counts how often the batch has gone back for lack of a
-  // verdict, when the node last began anew; 0: never.
+  // The number of the batch's try in which the node last began anew, that is, the value of
+  // Rollout::again at that time; 0 if the node has not begun anew. Rollout::again counts how often
+  // the batch has gone back for lack of a verdict.
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
 

@@ -22,8 +22,9 @@ inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
 // --confirm may be at most a day.
 inline constexpr std::int64_t confirm_ms_max = 86'400'000;
 
-// Without --soak, a rollout to at most this many nodes has a short soak, since a person watches it.
-// A rollout to more nodes runs unattended, so its soak is longer.
+// The soak is the time that the new version must work on a node before it is confirmed there.
+// Without --soak, the soak is short in a rollout to at most this many nodes, since a person watches
+// the rollout. A rollout to more nodes runs unattended, so its soak is longer.
 inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
@@ -32,7 +33,8 @@ inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 // at least for this time.
 inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 
-// --bake may be at most 30 days.
+// --bake may be at most 30 days. The bake is the time after the last batch in which a rollout is
+// still judged.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
 // The largest --alpha, in millionths. If it were more than one half, the judge could stop most good
@@ -46,9 +48,10 @@ inline constexpr std::int64_t tolerate_max = 100'000'000;
 // In the terms of a rollout, this value stands for a number that the person has not given.
 inline constexpr std::int64_t unsaid = -1;
 
-// Returns terms in which the batches, the order, the soak, --max-failed and the spread are open: a
-// person may set them, and otherwise settle() does, or for the spread spread_ms(). Terms from the
-// store or from this program's code have no other open member than the spread.
+// Returns terms in which the batches, the order of the nodes, the soak, --max-failed and the spread
+// have no value yet. A person may choose their values. Otherwise settle() fills them in, except the
+// spread, whose value comes from spread_ms(). In terms from the store or from this program's code,
+// only the spread may lack a value.
 [[nodiscard]] RolloutTerms open_terms();
 
 // Fills in the terms that nobody has chosen yet, for a rollout to `nodes` nodes. `seed` is used for
@@ -59,9 +62,10 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // see settle().
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
-// Returns why --confirm is refused for a batch of `nodes` nodes, or no value if it is long enough:
-// the first node of the batch waits for `confirm` until the last one has soaked and is judged.
-// `nodes` has no influence if the terms have a spread.
+// Returns why --confirm is too short for a batch of `nodes` nodes, or no value if it is long
+// enough. The first node of the batch waits for the command `confirm` until the last node has
+// soaked and is judged. --confirm must be longer than this wait. If the terms have a spread, the
+// number `nodes` does not matter.
 [[nodiscard]] std::optional<std::string> wrong_confirm(const RolloutTerms& terms,
                                                        std::size_t nodes);
 

@@ -43,10 +43,10 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the desired version that an undo writes for the node: the node's own, as a rule. But if
-// the upgrade to the node's own desired version has failed since that version was last ordered,
-// returns the version that the node runs. Otherwise the undo, which writes the record anew, would
-// make the node try the failed version again.
+// Returns the desired version that an undo writes for the node. As a rule, this is the node's own
+// desired version. But if the upgrade to that version has failed since that version was last
+// ordered, returns the version that the node runs. Otherwise the undo, which writes the record
+// anew, would make the node try the failed version again.
 Desired wish_before(const NodeSight& sight) {
   Desired wish = *sight.desired;
   const Upgrade& last = sight.upgrade;
@@ -246,7 +246,9 @@ void RolloutWriter::refuse_wish() {
   const auto is_ours = [this](const std::string& version) {
     return !version.empty() && is_same_version(version, rollout_.terms.version);
   };
-  // A plan that goes back restores the previous version, which must then be refused, too.
+  // If the desired version is pending, a plan has written it. If this plan goes back, it restores
+  // the previous version. If the previous version is the rollout's version, it must be refused,
+  // too.
   const bool may_come_back = wish.pending && is_ours(wish.previous);
   if (!is_ours(wish.version) && !may_come_back) return;
   const std::string why = claim_of(view_) + " is undone";
