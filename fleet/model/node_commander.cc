@@ -44,15 +44,16 @@ void NodeCommander::take(const CommandSeen& event) {
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
     // The command was answered before. Report the answer again, unless this process has already
-    // seen this same write of the command. Each new write of the command repeats it, so the answer
-    // is due again.
+    // handled this write of the command (a write has its own revision). A controller that writes
+    // the command again wants the answer again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
   seen_ = event;
   if (job_ && same) job_->revision = event.revision;
-  // Drop a command that has not begun, since this one replaces it. The store may already have let
-  // that command begin, so its answer must not count any more.
+  // The command in this event replaces the command in `job_`. Drop the replaced command if it has
+  // not begun. If the store is being asked whether the replaced command may begin, the answer does
+  // not count any more, even if it says yes.
   const bool replaces = job_ && job_->command.id != event.command.id;
   if (replaces && job_->stage != Job::Stage::acting) job_.reset();
   consider();
@@ -88,9 +89,9 @@ void NodeCommander::consider() {
     begin_at_ = seen_at_ + command.delay_ms;
     return;
   }
-  // If no `confirm` has come in time, the node already goes back. Then this one is answered when
-  // the phase `unconfirmed` is reported: an earlier answer would look like a failure of the
-  // version.
+  // If no `confirm` has come in time, the node already goes back. A `confirm` that comes now is
+  // answered when the phase `unconfirmed` is reported: an earlier answer would look like a failure
+  // of the version.
   if (command.action == CommandAction::confirm && run_ && run_->late) return;
   const std::string why = why_not(command);
   if (!why.empty()) return answer(command.id, why);
@@ -217,9 +218,9 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // `repeated_` names the command whose answer is reported to the store. Usually, this is the
-  // command `id`, which is answered now. But if the store already has a newer command, and the
-  // newer one has its answer, too, that answer is reported: a controller waits for it.
+  // `repeated_` is the id of the command whose answer is reported to the store. Report the answer
+  // to the command `id`, unless the store already has a newer command that is answered, too. In
+  // that case, the answer to the newer command is reported, since a controller waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;

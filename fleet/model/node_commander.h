@@ -300,7 +300,8 @@ class NodeCommander {
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to repeat a report that may be lost
-  // The id of the command about which the store is being asked.
+  // The id of the command for which the store is being asked whether it may begin; empty if no
+  // question is under way.
   std::string asked_;
   std::string running_;  // the version of the component that runs
   Revision active_ = 0;

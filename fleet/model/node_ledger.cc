@@ -123,7 +123,7 @@ void NodeCommander::resolve_begun(const Restarted& event) {
   }
 }
 
-// ---- the disk and the store
+// ---- the saves of the ledger, and the questions and reports to the store
 
 void NodeCommander::take(const Saved&) {
   saving_ = false;

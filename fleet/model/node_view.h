@@ -52,13 +52,15 @@ struct NodeView {
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// Returns the time at which the node's upgrade to this version came to its gate, if the node does
-// not report any more. Returns no value if the node reports, or if its upgrade is not at its gate.
+// Returns the time at which the node's upgrade to `version` came to its gate, where the new version
+// is ready and waits to be activated. Returns no value if the node reports, or if its upgrade is
+// not at its gate.
 [[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
                                                               const std::string& component,
                                                               const std::string& version);
-// Returns a text about such nodes: `these nodes do not report, and their new version waits to be
-// activated: n1 (since TIME)`. `silent` has this time for each node.
+// Returns a message about nodes that do not report while their upgrades are at their gates: `these
+// nodes do not report, and their new version waits to be activated: n1 (since TIME)`. For each of
+// these nodes, `silent` has the time that silent_at_gate_since() has returned.
 [[nodiscard]] std::string silent_at_gates(const std::map<std::string, std::string>& silent);
 
 // Returns the nodes in the form that select_nodes() (target.h) needs.

@@ -27,7 +27,7 @@ class SignerQueue {
   // always denies does not hold back the others.
   [[nodiscard]] Request next(const std::map<std::string, KeyValue, std::less<>>& records,
                              UnixSeconds now);
-  // Notes that a write for the request that next() has returned last has failed.
+  // Called if a write has failed which was to answer the request that next() has returned last.
   void failed();
 
  private:

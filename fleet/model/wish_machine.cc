@@ -7,9 +7,9 @@
 namespace fleet {
 namespace {
 
-// Returns `desired.REVISION.`, with which the ids of all attempts to reach this desired version
-// begin. REVISION is the revision at which the desired version was written, `wish`. In a whole id,
-// the revision at which the attempt began follows.
+// Returns `desired.REVISION.`, the beginning of the ids of all attempts to reach a desired version.
+// REVISION is `wish`, the revision at which this desired version was written. The rest of an id is
+// the revision at which the attempt began.
 std::string attempts_at(Revision wish) {
   return "desired." + std::to_string(wish) + ".";
 }
@@ -61,9 +61,9 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
   at_ = seen.at;
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way. If it is not an
-  // attempt to reach the current wish, cancel it, unless the old version was already ordered to
-  // stop.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. If the wish (the
+  // node's desired version) has changed since, cancel the upgrade, unless the old version was
+  // already ordered to stop.
   if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;

@@ -146,10 +146,10 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether a command has to wait. The command to stop the old version waits until the new
-  // version of the attempt that it names is ready. All other commands wait while the upgrader
-  // carries out the upgrade to a desired version, since an upgrader carries out one upgrade at a
-  // time.
+  // Returns whether a command has to wait. The id of a command to stop the old version names an
+  // attempt: this command waits until the new version of that attempt is ready. All other commands
+  // wait while the upgrader carries out the upgrade to a desired version, since an upgrader carries
+  // out one upgrade at a time.
   [[nodiscard]] bool must_wait(const Command& command) const;
   // Returns true if three conditions hold: the upgrader was asked for the upgrade with this id,
   // this upgrade is still wanted, and its new version is not yet ready beside the old one.

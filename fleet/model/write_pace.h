@@ -28,21 +28,25 @@ class WritePace {
   // smaller, the store was restored from a snapshot. The revision of the last write then belongs to
   // the old store, and is no longer waited for.
   void copied(Revision copy);
-  // Returns whether the local copy of this revision does not yet contain the last write.
+  // Returns whether the last write is newer than `copy`, the revision of the local copy. If so, the
+  // local copy does not contain the write yet.
   [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
 
   // Handles the outcome of a write.
   void committed(Revision revision);
-  // Returns how to go on after a write that was not committed. The same line is returned again only
-  // after a different line or a committed write. There is no line for a write that was refused,
-  // since another process of fleet-signer may have answered the same request first.
+  // Returns how long to pause after a write that was not committed, and a line for the log. The
+  // line is empty if it is the same as the last line that was returned, unless a write was
+  // committed since. It is also empty if the write was refused, since another process of
+  // fleet-signer may have answered the same request first.
   [[nodiscard]] Rest failed(const Outcome& outcome);
-  // Returns how to go on if a request cannot be answered before a person has acted. The pauses and
-  // the line are those of a write that the store has denied, with the words of `trouble`.
+  // Returns how long to pause if a request cannot be answered before a person has acted, and the
+  // line `trouble` for the log. As after a write that the store has denied, the pauses double, and
+  // the same line is not returned twice in a row.
   [[nodiscard]] Rest stuck(const std::string& trouble);
 
  private:
-  // Returns this rest, without its line if the same line was returned last.
+  // Returns `rest`, but with an empty line if its line is the same as the last line that was
+  // returned.
   [[nodiscard]] Rest with_news(Rest rest);
 
   Revision awaited_ = 0;  // the revision of the last write
