@@ -15,7 +15,7 @@ namespace fleet {
 
 using namespace record_checks;
 
-// ---- the records of a node
+// ---- the rules for the records of a node
 
 Wrong put_right(NodeInfo& info) {
   cut_labels(info.facts);
@@ -104,7 +104,7 @@ Wrong put_right(NodeCertificate& certificate) {
   return std::nullopt;
 }
 
-// ---- the records of a cell
+// ---- the rules for the records of a cell
 
 Wrong put_right(Release& release) {
   cut_labels({&release.channel, &release.published});
@@ -174,7 +174,7 @@ Wrong put_right(BudgetPlace& place) {
   return wrong_name(place.node, &is_id, "node");
 }
 
-// ---- the records and texts of joining
+// ---- the rules for the records and messages with which a machine joins a cell
 
 Wrong put_right(Token& token) {
   cut_labels({&token.created, &token.who, &token.revoked});
@@ -220,7 +220,7 @@ Wrong put_right(JoinAnswer& answer) {
   return too_many(answer.release_keys.size(), release_keys_max, "release_keys");
 }
 
-// ---- the records of a rollout
+// ---- the rules for the records of a rollout
 
 Wrong put_right(Rollout& rollout) {
   RolloutTerms& terms = rollout.terms;
@@ -267,8 +267,9 @@ Wrong put_right(RolloutBatch& batch) {
 Wrong put_right(RolloutJudge& judge) {
   cut_texts({&judge.words});
   cut_labels({&judge.verdict});
-  // The judge of a large cell may exceed these bounds. Its record must remain readable, so the
-  // values are cut and not refused.
+  // In a large cell, the sums and the list of failed nodes in the judge's record may exceed their
+  // limits. They are cut to their limits. If such a record were refused, no driver could read it
+  // any more.
   constexpr std::int64_t sum_max = batch_nodes_max * record_ms_max;
   for (std::int64_t* const sum : {&judge.seen_ms, &judge.control_ms, &judge.bake_ms})
     *sum = std::min(*sum, sum_max);
@@ -295,7 +296,7 @@ Wrong put_right(RolloutNode& node) {
   return node.desired_before.empty() ? std::nullopt : put_right(node.desired_before.front());
 }
 
-// ---- the records of a plan
+// ---- the rules for the records of a plan
 
 Wrong put_right(Plan& plan) {
   cut_texts({&plan.error, &plan.waits_for});

@@ -60,7 +60,7 @@ template <class Record>
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 
-// ---- the lengths of texts
+// ---- how long strings and lists of names in a record may be
 
 // Strings and lists of names are shortened to the lengths that a record may have. Otherwise a long
 // string from a node, a hook or a person could make a record too long for the store.
@@ -82,8 +82,9 @@ inline constexpr std::size_t names_kept = 20;
 // string has only the first names_kept: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-// Makes `count` at least the number of names, then removes all names but the first names_kept ones.
-// `count` may be larger already, if names were removed by an earlier call.
+// Cuts the list to its first names_kept names, and each name to label_bytes_max bytes. `count` is
+// the number of names before any were removed. Sets `count` to the length of the list if `count` is
+// smaller; it is larger if an earlier call has removed names.
 void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

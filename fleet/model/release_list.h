@@ -51,7 +51,7 @@ struct WatchState {
 
 // Returns the newest release that may be published, is newer than the current version, and belongs
 // to the channel (production: not a pre-release). Returns no value if the list has no such release,
-// if a change is under way, or if a person has to decide first.
+// or if `state` says that a change of version is under way or that a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

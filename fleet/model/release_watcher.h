@@ -63,8 +63,9 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // The revision at which the key of the history's driver was created (the fence), if this
-    // controller is that driver. Otherwise 0.
+    // If this controller is the driver of the history (the one controller that writes the cell's
+    // history), the revision at which the key of this driver was created, called the fence.
+    // Otherwise 0.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};
@@ -74,15 +75,15 @@ class ReleaseWatcher {
   // Returns the next step. As long as the outcome of the previous step is awaited, returns Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handles the answer of a source. The caller reports the outcome of each step by this function or
-  // one of the next functions. Returns a line for the log, or an empty string if the step has
-  // succeeded.
+  // Handles the answer of a source. The caller reports the outcome of each step by one of four
+  // functions: this one and the three below. Returns a line for the log, or an empty string if the
+  // step has succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
-  // Handles the outcome of a transaction (an Order). If the store has denied it, the version is
-  // dropped, and taken again only after the next query to its source. Returns a line for the log,
-  // as source_said() does.
+  // Handles the outcome of a transaction (an Order). If the store has denied the transaction, drops
+  // the new version of the component, which is then taken again only after the next query to its
+  // source. In this case, returns a line for the log, otherwise an empty string.
   [[nodiscard]] std::string written(const Outcome& outcome);
 
  private:

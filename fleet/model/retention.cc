@@ -62,8 +62,8 @@ bool is_in_history(std::string_view subject, const Reading& reading) {
 }
 
 // Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
-// Cuts the run's strings to the lengths that a record may have, like those in the lines of
-// history/, with which they are compared later.
+// Cuts the run's strings to the lengths that a record may have. The strings in the lines of
+// history/ are cut in the same way, so that a run can be compared with its line later.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

@@ -99,7 +99,8 @@ constexpr std::array deeds = {std::pair{std::string_view("publish"), ThenDo::pub
                               std::pair{std::string_view("desire"), ThenDo::desire},
                               std::pair{std::string_view("rollout"), ThenDo::rollout}};
 
-// The messages about names. The other messages of take_setting() are about values.
+// The messages of take_setting() if no setting has the given name. All its other messages are about
+// the values of settings, so is_setting() recognizes an unknown name by these messages.
 constexpr std::string_view no_setting = "another name: there is no such setting";
 constexpr std::string_view no_label = "the name of a label behind the dot";
 constexpr std::string_view no_component = "the name of a component between the dots";

@@ -53,7 +53,7 @@ std::vector<std::string> outlived_snapshots(const std::vector<std::string>& file
   return snapshots;
 }
 
-// ---- a store that was restored
+// ---- how a node notices that the store was restored from a snapshot
 
 Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why) {
   return {.number = std::max(before.number + 1, now), .why = why};

@@ -15,7 +15,7 @@
 
 namespace fleet {
 
-// ---- the files
+// ---- the snapshot files
 
 inline constexpr UnixSeconds snapshot_interval_s = 3'600;
 // The time until the next try after a snapshot has failed.
@@ -38,7 +38,7 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
                                                           std::size_t kept, UnixSeconds now);
 
-// ---- a store that was restored
+// ---- how a node notices that the store was restored from a snapshot
 
 // The facts by which a node recognizes its store. The node keeps these facts on its disk.
 struct KnownStore {
@@ -53,9 +53,10 @@ struct StoreVerdict {
   std::string doubt = {};  // why the node must do nothing; empty if it may go on
 };
 
-// Returns the epoch that a restore from a snapshot begins, at the time `now`. Its number differs
-// from that of an earlier restore, even if the snapshot is older than that restore: the number is
-// the time in seconds since 1970 or, if the clock is behind, one more than the number `before` has.
+// Returns the epoch that the store gets after a restore from a snapshot, at the time `now`.
+// `before` is the epoch in the restored store. The number of an epoch is usually the time in
+// seconds since 1970. So it differs from that of an earlier restore, even if the snapshot is older
+// than that restore. If the clock is behind, the number is one more than the number of `before`.
 [[nodiscard]] Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why);
 
 // Decides whether the node may go on with this store. A person increases the number in the record

@@ -66,9 +66,9 @@ struct Reading {
 // occurs more than once, keeps its first record.
 void put_in_order(Reading& reading);
 
-// A condition on a key. It holds if the key was last written at exactly this revision; with
-// `created`, if the key was created at this revision. With revision 0 it holds if the key is
-// absent.
+// A condition on a key. With `modified`, it holds if the key was last written at exactly the
+// revision `revision`; with `created`, if the key was created at that revision. If `revision` is 0,
+// it holds if the key is absent.
 struct Compare {
   enum class Of { modified, created };
 

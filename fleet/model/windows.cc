@@ -106,7 +106,7 @@ std::string countdown(std::int64_t seconds) {
   return text;
 }
 
-// ---- the windows of a cell
+// ---- the maintenance windows of a cell
 
 void WindowView::set_wall(UnixSeconds shown, Ms now) {
   ++changes_;
@@ -178,7 +178,8 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
 
 // Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time when
 // the last of these opens. The caller has to ask again at that time, since a window that is open
-// now may have closed by then.
+// now may have closed by then. If for one of the closed windows this time is not known, `until` has
+// no value.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

@@ -49,7 +49,7 @@ struct OpenWindow {
 // Returns a duration as a string such as `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
 
-// ---- the windows of a cell
+// ---- the maintenance windows of a cell
 
 // A node's group is the value of its label `group`, which comes from the node's identity or is
 // reported by the node itself. The node's window is the record window/GROUP, or window/all if its
