@@ -164,7 +164,8 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // The revisions of the records on which a decision is based, and which its transaction compares.
+  // The revisions of the records on which a decision is based. If the decision is a transaction, it
+  // compares these revisions.
   struct Basis {
     Revision plan = 0;
     Revision own = 0;

@@ -177,9 +177,9 @@ class RolloutDecider {
 
   // ---- writes
 
-  // Records, for each node of the batch whose part in the rollout has ended, how it has ended.
-  // Leaves out confirmed nodes if `confirmed_too` is false. In the state `rolling`, `confirmed_too`
-  // is true only when no node of the batch has anything left to do.
+  // Records how the part of a node in the rollout has ended, for each node of the batch whose part
+  // has ended. Leaves out confirmed nodes if `confirmed_too` is false. In the state `rolling`,
+  // `confirmed_too` is true only when no node of the batch has anything left to do.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;

@@ -105,8 +105,9 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   return Write{writer.transaction(), ""};
 }
 
-// Asks nodes of the control group for their health. The records that ask them have the lease of the
-// batch's commands, and vanish with it.
+// Asks nodes of the control group (nodes that keep the old version, for comparison) for their
+// health. The records that ask them have the same lease as the commands of the batch, so they
+// vanish together.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;
@@ -237,8 +238,8 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
-// Pauses a rollout whose batch has gone back because it got no verdict. When a person resumes the
-// rollout, this batch is done again.
+// Pauses a rollout whose batch has gone back because the judge or a gate gave no verdict on it.
+// When a person resumes the rollout, this batch is done again.
 What RolloutDecider::pause_unjudged(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();

@@ -72,10 +72,10 @@ using WrittenRollout = Written<Rollout>;
 // Returns the next transaction that writes a new rollout, or no value if everything is written.
 // `written` is the rollout's record as the store has it now, so that a caller can continue after a
 // crash or a lost answer. The rollout's state is `created` until the last transaction sets it to
-// `rolling`, so that nobody drives half a rollout. Until then, its `batch` counts the batches that
-// are written. The store refuses the first transaction if the release has changed, a plan has this
-// name, or the record `stop` exists. The store refuses the last transaction if the record `stop`
-// exists.
+// `rolling`, so that no controller drives a rollout before all its records are written. Until then,
+// the member `batch` of its record counts the batches that are written. The store refuses the first
+// transaction if the release has changed, a plan has this name, or the record `stop` exists. The
+// store refuses the last transaction if the record `stop` exists.
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);

@@ -44,7 +44,7 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the node's state according to the upgrade that this rollout began on the node. Returns
+// Returns how far the node has come with the upgrade that this rollout began on it. Returns
 // `pending` if this upgrade has not begun, or is under way and its soak is not over.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
@@ -129,8 +129,8 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that went back because there was no verdict. Such a node begins again
-// if its batch is done again.
+// Returns the state of a node that went back because the judge or a gate gave no verdict. Such a
+// node begins anew if its batch is done again.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};

@@ -41,9 +41,9 @@ Result<WishedRollout> resume(Rollout rollout) {
   return WishedRollout{rollout, true, "goes on"};
 }
 
-// Returns the rollout with the order to abort it, for its driver to carry out. A rollout of which
-// only some records are written has no driver, so this function aborts it directly. The order is
-// refused if the rollout is completed, or if its undo has begun.
+// Returns the rollout's record with the order to abort the rollout, for its driver to carry out. A
+// rollout of which only some records are written has no driver, so this function aborts it
+// directly. The order is refused if the rollout is completed, or if its undo has begun.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
   const bool is_too_late = rollout.state == RolloutState::completed ||
@@ -61,8 +61,8 @@ Result<WishedRollout> abort(Rollout rollout, bool leave) {
   return WishedRollout{rollout, false, "will be aborted"};
 }
 
-// Returns the rollout with a person's order to undo it. A rollout that is under way is aborted
-// first.
+// Returns the rollout's record with a person's order to undo the rollout. A rollout that is under
+// way is aborted first.
 Result<WishedRollout> undo(Rollout rollout, bool at_once) {
   if (rollout.terms.no_undo) {
     return Refusal{rollout.terms.version + " says that nothing can take it back (\"undo\": false)"};

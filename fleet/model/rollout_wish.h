@@ -18,8 +18,8 @@ enum class RolloutWish { pause, resume, abort, undo, undo_now };
 // by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
-// Begins the undo of a rollout, starting with its last batch. The rollout must have ended, or must
-// end in the same transaction.
+// Begins the undo of a rollout, starting with the last batch that has begun. The rollout must have
+// ended, or must end in the same transaction.
 void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
@@ -30,7 +30,8 @@ struct WishedRollout {
   std::string words = {};
 };
 
-// Returns the changed rollout, or a Refusal if the order comes too late or too early.
+// Returns the rollout's record as this order changes it, or a Refusal if the order comes too late
+// or too early.
 [[nodiscard]] agent_protocol::Result<WishedRollout> wished(const Rollout& rollout, RolloutWish wish,
                                                            bool leave);
 
@@ -40,9 +41,9 @@ struct OrderedRollout {
   std::string words = {};
 };
 
-// Returns the transaction that carries out an order of the person `who` to the rollout `found`. The
-// store refuses the transaction if the rollout's record has changed. If the order lets nodes begin
-// something, the store also refuses the transaction while the record `stop` exists.
+// Returns the transaction that writes an order of the person `who` into the rollout's record
+// `found`. The store refuses the transaction if this record has changed. If the order lets nodes
+// begin a step, the store also refuses the transaction while the record `stop` exists.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,
