@@ -54,8 +54,8 @@ struct NodeDesk {
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failed upgrade if only two facts are known: the stage of the upgrade
-  // in which it failed, and the reason.
+  // Returns the evidence that the node reports about a failed upgrade if it knows only two facts:
+  // the stage in which the upgrade failed, and the reason.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -120,8 +120,8 @@ class Component {
   // that runs. The caller must call look(), settle() or resume() afterwards.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
-  // Returns the id of the last command that this process or an earlier one has begun, or an empty
-  // string before begin() was called.
+  // Returns the id of the last command that this process or an earlier one has begun. Returns an
+  // empty string if begin() has not been called yet.
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
   // Looks in the local copy of the records for a new desired version and a new command. Called
@@ -233,7 +233,8 @@ class Component {
   std::unique_ptr<Timer> save_;
   std::unique_ptr<Timer> confirm_;
   std::unique_ptr<Timer> cancel_;
-  // The pauses before the records of releases are read again, by a running number.
+  // The timers for the pauses after which the records of releases are read again. The keys of the
+  // map are numbers that count these pauses.
   std::map<std::uint64_t, std::unique_ptr<Timer>> reads_;
   std::uint64_t next_read_ = 0;
 };

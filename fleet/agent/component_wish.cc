@@ -125,8 +125,8 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 }
 
 // Sends the upgrader the confirmation of this upgrade. If the confirmation cannot be sent, sends it
-// again until the upgrade has ended. Logs the reason of a failure unless the try before failed for
-// the same reason, which is `before`.
+// again until the upgrade has ended, and logs the reason. `before` is the reason why the previous
+// try failed; the same reason is not logged again.
 void Component::confirm_attempt(const std::string& attempt, const std::string& before) {
   if (!machine_.confirms(attempt)) return;
   const std::string why = hands_.confirm(attempt);
@@ -160,7 +160,7 @@ void Component::perform(const ReportUpgrade& report) {
   if (report.upgrade.phase == UpgradePhase::done) fetcher_.desire(running_);
 }
 
-// ---- functions for desired versions and commands
+// ---- fetching and testing of releases, both for desired versions and for commands
 
 // Fetches and tests a release, and calls `wanted.then` with the result. First reads the release's
 // record from the store, and repeats this until the store answers. If the store denies the read,

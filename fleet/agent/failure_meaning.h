@@ -1,6 +1,6 @@
 // Interprets the failure of an upgrade of fleet-agent itself. Either the new version was bad, or
-// the node went back to the old version because a command ordered that or no confirmation came.
-// Does no input or output.
+// the node went back to the old version for another reason: because a command ordered this, or
+// because nobody confirmed the new version. Does no input or output.
 #pragma once
 
 #include <agent-protocol/agent.h>
@@ -47,9 +47,10 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether, according to the ledger, the last upgrade by a command is still under way. It is
-// not if its command was interrupted: a process of fleet-agent has then found out after its start
-// that the upgrader does not carry out this upgrade.
+// Returns whether, according to the ledger of begun commands, the last upgrade by a command is
+// still under way. If the answer to the command is `interrupted`, the upgrade is not under way: a
+// process of fleet-agent has found out after its start that the upgrader does not carry out this
+// upgrade.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const Answer* answer = ledger.answer_to(ledger.upgrade.id);
   if (answer != nullptr && answer->result == result_interrupted) return false;

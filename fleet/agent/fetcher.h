@@ -36,11 +36,13 @@ class Fetcher {
     // write for minutes. But the limit is only 10 s, since the wait occupies a thread of libuv's
     // pool, which the other components need.
     std::chrono::milliseconds patience{10'000};
-    // How many releases of the component stay on disk, with the fetched one. More stay if more are
-    // needed. If `keep` is 0, no release is removed.
+    // How many releases of the component stay on disk, including the fetched one. More releases
+    // stay if more are needed, such as the running one and the one that an undo would bring back.
+    // If `keep` is 0, no release is removed.
     std::size_t keep = 0;
     // The control directories in which the component's upgrader writes its status. A release that
-    // one of these statuses names is not removed. If one of them cannot be read, none is removed.
+    // one of these statuses names is not removed. If one of the statuses cannot be read, no release
+    // is removed.
     std::vector<std::string> controls = {};
   };
   struct Order {

@@ -35,7 +35,7 @@ struct MeasureSource {
 class HealthKeeper {
  public:
   // The `sources` are asked for measures one after the other. If there are no sources, the record
-  // contains no measures.
+  // `health` contains no measures.
   HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string component,
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;

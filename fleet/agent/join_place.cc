@@ -153,7 +153,8 @@ std::string JoinPlace::settle(const TokenText& token, const std::string& authori
   if (why.empty()) why = write_if_absent(path("ca.pem"), authority);
   if (why.empty()) why = write_if_absent(defaults_ + "/fleet-agent", settings(token));
   if (!why.empty()) return why;
-  // A certificate from before may end later than the new one, but it may be revoked.
+  // An earlier certificate may have been kept until it is valid. Remove it: if it expires later
+  // than the new certificate, it would replace the new one, but it may have been revoked.
   std::error_code error;
   const std::string next = next_beside(path("node.pem"));
   files::remove(next, error);

@@ -60,8 +60,9 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // If a controller has a certificate that the token's authority did not sign, do not ask again,
-  // since that will not change. But ask again if any controller has told the machine to wait.
+  // If a controller's certificate was not signed by the authority that the token names, give up:
+  // the next answers would be the same. But continue if any controller has told the machine to
+  // wait.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

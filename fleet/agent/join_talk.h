@@ -14,7 +14,7 @@ namespace fleet {
 
 // The exit statuses of `fleet-agent join`.
 inline constexpr int join_done = 0;
-// The machine was refused, or something failed on this machine.
+// The exit status if the machine was refused, or if something failed on this machine.
 inline constexpr int join_failed = 1;
 inline constexpr int join_usage = 2;
 inline constexpr int join_unreachable = 3;  // no controller has answered
@@ -25,7 +25,7 @@ struct JoinReply {
   long status = 0;  // the HTTP status of the answer; 0 if no answer came
   std::string body = {};
   std::string error = {};  // why no answer came; empty if an answer came
-  // true if the controller's certificate was not signed by the token's authority
+  // True if the controller's certificate was not signed by the authority that the token names.
   bool other_authority = false;
 };
 

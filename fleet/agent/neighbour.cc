@@ -91,8 +91,8 @@ std::string Neighbour::ask(const Component::Request& request) {
 }
 
 // Drops the pending request if the upgrader that has written this status has accepted it. Otherwise
-// sends the request to that upgrader, unless it was sent there already. Returns why the request
-// cannot be sent now, or an empty string.
+// sends the request to that upgrader, unless it was sent there already. Returns the reason if the
+// request cannot be sent now, or an empty string otherwise.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   if (!status) return "it is not there";
   if (pending_->was_taken(*status)) {
@@ -225,10 +225,11 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Settles the upgrade that was requested of an upgrader process that has exited. Called when a new
-// upgrader process has started. If the old process has not accepted the request, and the request
-// may still be repeated (`patience_`), it is sent to the new process. Otherwise the upgrade ends as
-// the old process has written. If the old process has written no end, the upgrade counts as failed.
+// Decides about the upgrade that was requested from an upgrader process that has exited since.
+// Called when a new upgrader process has started. If the old process did not accept the request,
+// and the request may still be repeated (`patience_`), lets the request be sent to the new process.
+// Otherwise reports the result of the upgrade that is in the old process's last status. If that
+// status has no result of this upgrade, reports that the upgrade has failed.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;

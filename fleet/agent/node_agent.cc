@@ -158,8 +158,9 @@ void NodeAgent::reboot(RebootEnding ended) {
       [this](const HookRun::Result& result) { reboot_ended(result); });
 }
 
-// Handles the end of the reboot command. If this process must stop, the machine may be about to
-// reboot, and the system may have killed the command for that reason. So the next process decides.
+// Handles the end of the reboot command. If this process must stop, reports no result: the machine
+// may be about to reboot, and the system may have killed the command for that reason. In this case,
+// the next process of fleet-agent answers the order to reboot.
 void NodeAgent::reboot_ended(const HookRun::Result& result) {
   const std::unique_ptr<HookRun> run = std::move(reboot_);
   const std::string text = "the command to reboot: exit status " + std::to_string(result.status) +
@@ -170,7 +171,7 @@ void NodeAgent::reboot_ended(const HookRun::Result& result) {
   }
 }
 
-// ---- records of the store
+// ---- reactions to changes of the store's records, and the records that this process writes
 
 void NodeAgent::look_at_stop() {
   if (halt_.find(key_of(KeyKind::stop)) == nullptr) tell_all(StopIsGone{});
@@ -262,11 +263,11 @@ void NodeAgent::begin_to_act(Revision active) {
   look();
 }
 
-// Sends the upgrader `healthy`, which commits the upgrade. But does not send it yet if this is the
-// trial of an upgrade that a rollout has begun: the rollout must confirm the new version first. The
-// ledger shows only upgrades that a command has begun. So in the trial of an upgrade to a desired
-// version, it shows only an earlier upgrade, which has ended, and `healthy` is sent. As long as the
-// ledger cannot be read, it is not known who has begun the upgrade, so nothing is sent on trial.
+// Sends the upgrader `healthy`, which commits an upgrade that is on trial. During a trial, sends
+// nothing in two cases. If a rollout has begun the upgrade, the rollout must confirm the new
+// version first. If the ledger (the commands that were begun) cannot be read, it is not known
+// whether a rollout has begun the upgrade. An upgrade to a desired version is not in the ledger, so
+// `healthy` is sent during its trial.
 void NodeAgent::say_healthy() {
   if (is_on_trial()) {
     if (!unreadable_.empty()) return;

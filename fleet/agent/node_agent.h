@@ -3,9 +3,9 @@
 //
 // During an upgrade of fleet-agent, the new process is held back until the old process has exited.
 // While the new process is held, it writes only the record `instance/UUID`, which has a lease. When
-// the upgrader sends it `activate`, it writes the record `active`, but only if nobody has changed
-// that record since it was read. Only after this write does the process begin to act and send
-// `healthy` to the upgrader. So a version that cannot reach the store is not committed.
+// the upgrader sends `activate`, the new process writes the record `active`, but only if nobody has
+// changed that record since the process read it. The process begins to act and sends `healthy` to
+// the upgrader only after this write. So a version that cannot reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -65,7 +65,7 @@ class NodeAgent {
   void become_ready();
   void stop_now();
 
-  // ---- records of the store
+  // ---- reactions to changes of the store's records, and the records that this process writes
   void look();
   void look_at_stop();
   void look_for_twin();

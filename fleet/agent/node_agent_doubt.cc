@@ -10,9 +10,9 @@
 namespace fleet {
 namespace {
 
-// The time between two writes of the store's epoch and revision to disk. A later process of
-// fleet-agent compares these numbers with the store's, and so recognizes a store that was restored
-// from a snapshot.
+// The time between two writes to disk of the store's revision and epoch (a number that a person
+// increases after a restore of the store). A later process of fleet-agent compares these numbers
+// with the store's, and so recognizes a store that was restored from a snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
 // Parses the record of the store's epoch, a number that a person increases after the store was
@@ -68,8 +68,8 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 
 // Returns why the store may have been replaced or restored from a snapshot since this node saw it
 // last, or an empty string if it seems unchanged. Also writes the store's epoch and revision to
-// disk, but only at intervals. So the revision on disk may be older than the last seen one, but
-// never newer.
+// disk: a changed epoch immediately, and a changed revision only at intervals. So the revision on
+// disk may be lower than the last one that the node has seen, but never higher.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -90,9 +90,9 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets the revision at which this process wrote the record `active` if the store was restored
-// from a snapshot or replaced. Such a store continues from an older revision, so the same revision
-// number may belong to another write there.
+// Forgets the revision at which this process wrote the record `active`, but only if the store was
+// restored from a snapshot or replaced. Such a store continues from an older revision, so the same
+// revision number may belong to another write there.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);

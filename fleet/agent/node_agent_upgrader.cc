@@ -15,8 +15,8 @@ namespace {
 // out.
 constexpr std::chrono::milliseconds goodbye_time_max{500};
 
-// The pause before the ledger is read again after it could not be read. A read fails, for example,
-// if this process has no descriptor left.
+// The pause between two tries to read the ledger, the file with the commands that were begun. A try
+// fails, for example, if this process has no descriptor left.
 constexpr std::chrono::milliseconds read_again{1'000};
 
 }  // namespace
@@ -40,8 +40,8 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
 }
 
 // Sends `ready` to the upgrader as soon as this process is ready. A candidate (the new version in
-// an upgrade) is ready only when its `instance` record is in the store, since that proves that it
-// can reach the store.
+// an upgrade) is ready only when its `instance` record is in the store, since this record proves
+// that the candidate can reach the store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -68,8 +68,9 @@ void NodeAgent::read_ledger() {
   desk_.log("no command is obeyed: " + why);
 }
 
-// Reads the ledger again if it could not be read, each second until it can be read. Then begins to
-// obey commands to upgrade fleet-agent itself.
+// Reads the ledger (the file with the commands that were begun) again, if it could not be read
+// before. Repeats this every second until the ledger can be read. Then begins to obey commands to
+// upgrade fleet-agent itself.
 void NodeAgent::read_ledger_again() {
   if (unreadable_.empty() || read_ != nullptr) return;
   read_ledger();

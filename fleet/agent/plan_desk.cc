@@ -10,8 +10,9 @@ namespace {
 // records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
-// The pause after the store has denied a transaction, for example because it is full. The pause is
-// longer, since all members of the plan may wait for the same trouble to end.
+// The pause after the store has denied a transaction, for example because the store is full. This
+// pause is longer than `write_again`, since all members of the plan may wait for the same trouble
+// to end.
 constexpr std::chrono::milliseconds denied_again{10'000};
 
 }  // namespace

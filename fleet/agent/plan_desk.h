@@ -27,8 +27,9 @@ class PlanDesk {
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // Gives the current records to all PlanParts. Called when the node's records have changed, and
-  // when this process becomes or ceases to be the node's active fleet-agent.
+  // Gives the current records to each PlanPart, the object that decides what this node does for one
+  // plan. Called when the node's records have changed, and when this process becomes or ceases to
+  // be the node's active fleet-agent.
   void look();
   // Kills all hooks. Called before this process exits, since a hook of this process must not run
   // beside a hook of the next process. The reboot command is not killed: the reboot that it began

@@ -84,8 +84,9 @@ std::string CertificateClock::keep_next(const std::string& pem) const {
   return replace_file(next_beside(certificates_.own), pem, certificate_mode);
 }
 
-// Puts the next certificate in the place of the machine's own, if it is valid by now. A certificate
-// that ends before the machine's own is not needed any more, and is removed.
+// Replaces the machine's certificate by the one that keep_next() has kept, if the kept one is valid
+// by now. If the kept one does not expire later than the machine's certificate, it is not needed
+// any more, and is removed instead.
 void CertificateClock::use_next() const {
   const auto coming = next();
   if (!coming || !why_too_early(time(), *coming).empty()) return;
@@ -157,7 +158,8 @@ void Renewal::examine() {
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
   if (!validity || !is_renewal_due(*validity, judging_time(clock_.time()))) return;
-  // If the next certificate is already here, and begins in time, no other is needed.
+  // If the node already has the next certificate, and that certificate becomes valid before the
+  // current one expires, no other certificate is needed.
   const auto next = clock_.next();
   if (!next || next->from >= validity->until) ask(content_of_file(files_.key));
 }
@@ -187,9 +189,9 @@ void Renewal::take(const NodeCertificate& answer) {
 }
 
 // Writes a new certificate to the certificate file. The next connection to the store uses the new
-// certificate. A certificate that is not valid yet is only kept: with it, this node could not
-// connect to the store. Such a certificate comes if the signer's clock is fast, or if this
-// machine's clock is slow.
+// certificate. But a new certificate that is not valid yet is kept in a file of its own
+// (next_beside()): with it, this node could not connect to the store. Such a certificate comes if
+// the signer's clock is fast, or if this machine's clock is slow.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

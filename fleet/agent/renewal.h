@@ -57,15 +57,18 @@ class CertificateClock {
   CertificateClock(std::string file, Certificates certificates);
 
   [[nodiscard]] CertificateTime time() const;
-  // Keeps a certificate that is not valid yet. Returns an empty string on success, or else the
-  // reason for the failure.
+  // Keeps a new certificate that is not valid yet in the file next_beside(). Returns an empty
+  // string on success, or else the reason for the failure.
   [[nodiscard]] std::string keep_next(const std::string& pem) const;
-  // Returns when the kept certificate is valid, or no value if none is kept for the machine's key.
+  // Returns the validity of the certificate that keep_next() has kept. Returns no value if there is
+  // no such certificate, or if it does not belong to the machine's key.
   [[nodiscard]] std::optional<Validity> next() const;
-  // Replaces the machine's certificate by the kept one, if the kept one is valid by now.
+  // Replaces the machine's certificate by the one that keep_next() has kept, if the kept one is
+  // valid by now.
   void use_next() const;
   // Returns the time with which to check the certificates of a new connection. First calls
-  // use_next(): a node whose own certificate has expired can connect only with the kept one.
+  // use_next(): if the node's own certificate has expired, the node can connect only with the
+  // certificate that keep_next() has kept.
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the clock's time to the file, but at most once an hour. Called when the store has

@@ -95,7 +95,7 @@ std::string LedgerFile::write(const NodeLedger& ledger) const {
   return replace_file(path_, ledger_text(ledger), 0600);
 }
 
-// ---- the store that this node knows
+// ---- the file by which a node recognizes its store
 agent_protocol::Result<KnownStore> read_known_store(const std::string& path) {
   const auto text = content_of_regular_file(path);
   if (!text) return text.refusal();
@@ -108,8 +108,9 @@ agent_protocol::Result<KnownStore> read_known_store(const std::string& path) {
 }
 
 // Replaces the file, and syncs it to disk. The caller writes the file only at intervals, so after a
-// crash it may contain an earlier revision than the last seen one. That does no harm: the node
-// refuses a store of the known epoch only if the store's revision is lower than the known one.
+// crash it may contain a lower revision than the last one that the node has seen. That does no
+// harm: a node refuses a store with the epoch in the file only if the store's revision is lower
+// than the revision in the file.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

@@ -19,11 +19,11 @@ namespace fleet {
 // is unknown which commands were begun, so no new command may begin.
 [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_from(const std::string& text);
 
-// The file of a component's ledger on disk. A write syncs the file, so a crash leaves the old file
-// or the new one.
+// The file with a component's ledger (the commands that were begun). A write syncs the file to
+// disk, so after a crash the file has either the old or the new content.
 class LedgerFile {
  public:
-  // `path` is the file, whose directory must exist.
+  // `path` is the path of the ledger file. The directory of the file must exist.
   explicit LedgerFile(std::string path) : path_(std::move(path)) {}
 
   // Reads the file. Returns an empty ledger if there is no file yet.
@@ -36,8 +36,8 @@ class LedgerFile {
   std::string path_;
 };
 
-// ---- the file by which a node recognises its store. Its one line has the store's epoch and the
-// highest revision that the node has seen
+// ---- the file by which a node recognizes its store. The only line of this file has the store's
+// epoch and the highest revision that the node has seen
 
 // Reads the file. If the file is absent, returns the value for a node that has not seen any store
 // yet. Returns a Refusal if the file cannot be read or is damaged. In that case it is unknown
