@@ -47,9 +47,9 @@ std::string in_small_letters(std::string text) {
 
 // Refuses a cross-site request for a change. A person's browser adds the person's certificate to
 // such a request, too, so the certificate does not show that the person wants the change. Also
-// refuses a change by this server's own page without the record's ETag (If-Match). The person has
-// decided on the basis of the record that the page showed, and the ETag shows whether the record
-// has changed since then.
+// refuses a request for a change that this server's own page sends without the record's ETag
+// (If-Match). The person has decided on the basis of the record that the page showed, and the ETag
+// shows whether the record has changed since then.
 std::optional<Response> why_not_from_page(const Request& request) {
   // For a page's request, a browser sends at least one of the headers Origin and Sec-Fetch-Site.
   // This request has neither, so it is not from a page.
@@ -218,7 +218,7 @@ std::optional<Response> why_not_enrolled(const Visitor& visitor, const KeyValue*
   return std::nullopt;
 }
 
-// ---- records as clients see them
+// ---- records in the form in which clients may see them
 
 namespace {
 

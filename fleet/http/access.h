@@ -51,7 +51,7 @@ struct Address {
   std::uint16_t port = 0;  // the port to listen on; 0: any free port
 };
 
-// Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.
+// Parses an address of the form `HOST:PORT`, `[::1]:PORT` or `PORT`.
 [[nodiscard]] std::optional<Address> address_of(std::string_view text);
 
 // ---- clients that are enrolled and not revoked. The record `identity/ROLE/WHO` lists a person's

@@ -79,7 +79,9 @@ class CellState {
   // Returns the expiry times of the certificates of nodes and people. The keys of the map are the
   // names in the certificates, such as `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
-  // Returns the soak of a component's new version on a node, or null if no version soaks there.
+  // Returns the data about the soak of a component's new version on a node. (A new version soaks,
+  // that is, must work there for some time, before it is confirmed.) Returns null if no version
+  // soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
 
   [[nodiscard]] NodeCount count() const;
@@ -115,7 +117,8 @@ class CellState {
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  // The soaks (see Soak) that are under way, by node and then by component.
+  // The soaks that are under way, by node and then by component. A soak is the time for which a new
+  // version must work on a node before it is confirmed.
   std::map<std::string, std::map<std::string, Soak>> soaks_;
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys

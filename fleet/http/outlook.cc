@@ -57,7 +57,7 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
       .is_awaited = is_awaited};
 }
 
-// ---- rollouts, plans and desired versions
+// ---- lines about rollouts, plans and desired versions
 
 void add_rollout(const CellState& cell, const std::string& id, const CellState::OneRollout& one,
                  UnixSeconds now, Outlook& outlook) {
@@ -125,14 +125,15 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan, 
        {}});
 }
 
-// The nodes that do not run a desired version yet.
+// The nodes that do not run the desired version of one component yet.
 struct Behind {
   std::size_t all = 0;
   std::size_t begun = 0;                 // how many of the nodes are on the way to the version
   std::vector<std::string> failed = {};  // the nodes on which the version has failed
   std::string why = {};                  // why the version has failed on the first of them
-  // The nodes that do not report, and whose upgrade has come to its gate. For each node, the map
-  // has the time at which the upgrade came there.
+  // The nodes that do not report any more, and whose upgrade waits at its gate, that is, for the
+  // confirmation of the new version. The values of the map are the times at which the upgrades came
+  // to their gates.
   std::map<std::string, std::string> silent = {};
 };
 

@@ -50,7 +50,7 @@ struct Outlook {
 
 [[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now);
 
-// Returns the outlook as JSON.
+// Returns the outlook, the first part of the web page, as JSON.
 [[nodiscard]] JsonTree tree_of(const Outlook& outlook);
 
 // ---- phrases and groups of lines, which outlook_lines.cc makes for outlook_of()

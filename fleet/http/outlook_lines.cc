@@ -22,8 +22,8 @@ struct Degraded {
   std::string why = {};
 };
 
-// Adds a line for each of the largest groups of degraded nodes, and one line for all smaller groups
-// together.
+// Adds a line for each of the largest groups of degraded nodes (nodes that report a trouble of
+// their own), and one line for all smaller groups together.
 void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
   std::vector<const Degraded*> all;
   for (const auto& [likeness, group] : groups)
@@ -80,7 +80,7 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  // The groups of degraded nodes with similar reasons.
+  // The nodes that report a trouble of their own, in groups with similar reasons.
   std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {

@@ -86,9 +86,9 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that runs `call` after `ms` milliseconds. If the function is called again,
-// once or more often, before `call` has ended, `call` runs one more time, `ms` milliseconds after
-// it has ended.
+// Returns a function that runs `call` after `ms` milliseconds. If the returned function is called
+// again before `call` has ended, `call` runs one more time, `ms` milliseconds after its end. It
+// runs only one more time, however often the returned function was called.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -158,7 +158,7 @@ function drawOutlook() {
   put(at('outlook-lines'), ...lists.filter(list => list));
 }
 
-// ---- the cell at a glance
+// ---- the overview of the cell: cards about its versions, its nodes and its store
 
 function versionsCard() {
   const card = make('div', {class: 'card'}, make('h3', {}, 'Versions'));

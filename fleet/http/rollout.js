@@ -20,7 +20,8 @@ const failuresShown = 20;
 const rolloutEventsShown = 12;
 
 const failures = new Map();  // the groups of failed nodes, by the name of the rollout
-// For the name of each rollout: how many nodes had failed when the page read `failures`.
+// For the name of each rollout: the number of nodes that had failed when the page last read the
+// groups of failed nodes into `failures`.
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
@@ -52,8 +53,8 @@ function addCounts(sum, counts) {
 }
 
 // Returns the batches in their order. Each batch has its nodes with their stages, and the number of
-// nodes in each stage. Its members `first` and `last` are both its number, counted from 1: see
-// joined().
+// nodes in each stage. The members `first` and `last` of a batch are both the number of this batch,
+// counted from 1. They differ only in the batches that joined() makes.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -74,8 +75,8 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins adjacent batches in which all nodes are in the same stage. Does nothing if there are few
-// batches.
+// Joins adjacent batches in which all nodes are in the same stage. Does nothing if there are not
+// more than `batchesShown` batches, since the page then draws each one.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -216,7 +217,7 @@ function failureList(name) {
     make('ul', {class: 'lines', 'aria-label': head}, ...items));
 }
 
-// ---- one rollout in words
+// ---- the facts about one rollout and its last events, as text
 
 function gateItem(rollout, name) {
   const gate = (rollout.gates || []).find(one => one.name === name);
@@ -257,7 +258,8 @@ function factsOf(rollout, summary) {
 }
 
 // Returns whether the event is about the rollout or follows from it, such as an order to one of its
-// nodes. Such an event has the rollout's name or the rollout's trace as its trace.
+// nodes. The `trace` of an event that follows from the rollout is the rollout's name, or the id of
+// the order that began the rollout (`rollout.trace`).
 function isAbout(event, name, rollout) {
   return event.subject === 'rollout/' + name || event.trace === name ||
     Boolean(rollout.trace && event.trace === rollout.trace);

@@ -26,9 +26,9 @@ inline constexpr std::chrono::seconds request_time{30};
 // the largest answer over a slow network.
 inline constexpr std::chrono::seconds answer_time{300};
 
-// The open connections of a server, with the time limit for the current request or answer of each.
-// Without the limits, a client could occupy a connection for ever, with a request whose headers
-// never end or by never reading the answer.
+// The open connections of a server. Each connection has a time limit for its current request or
+// answer. Without these limits, a client could occupy a connection for ever: with a request whose
+// headers never end, or by never reading the answer.
 class Connections {
  public:
   using Time = std::chrono::milliseconds;

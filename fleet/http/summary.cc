@@ -300,7 +300,7 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["since"] = json_text(cell.stop()->since);
   }
   // The cell is `running` only if a controller drives a rollout, a plan or desired versions. So do
-  // not count the driver of the history: there always is one.
+  // not count the driver that writes the history, since it always exists.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

@@ -17,18 +17,17 @@ namespace fleet {
 // a larger one.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
-// The earliest time at which a rollout can end, and the time at which its first node goes back, in
-// seconds since 1970. Both depend on when nodes began to soak, that is, to run the new version for
-// some time before it is confirmed. Nodes do not report that moment. So the time at which this
-// controller first saw each soak is used instead. The two times may be too late, but at most by the
-// delay of this controller's copy of the records.
+// The earliest time at which a rollout can end, and the time at which its first node goes back to
+// the old version by itself, in seconds since 1970. Both depend on when nodes began to soak, that
+// is, to run the new version for some time before it is confirmed. Nodes do not report that moment.
+// So the time at which this controller first saw each soak is used instead. The two times may be
+// too late, but at most by the delay of this controller's copy of the records.
 struct RolloutTimes {
   // The earliest time at which the rollout can end. No value unless the rollout is in the state
   // `rolling`, or in the state `baking`, in which the rollout is still judged after its last batch.
   std::optional<UnixSeconds> not_before = {};
-  // The time at which the first node goes back to the old version by itself, unless that node is
-  // ordered to keep the new version before this time. No value if no node has the new version on
-  // trial.
+  // The time at which the first node goes back to the old version by itself, if it gets no order to
+  // keep the new version until then. No value if no node has the new version on trial.
   std::optional<UnixSeconds> goes_back = {};
 };
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
@@ -39,9 +38,9 @@ struct RolloutTimes {
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the current batch. The phase in the rollout's record may still be `applying`
-// when the new version already soaks on all nodes whose recorded stage is `applying`. This function
-// then returns `soaking`.
+// Returns the phase of the current batch. The rollout's record may still say `applying` when the
+// new version already soaks (must work for some time before it is confirmed) on all nodes whose
+// recorded stage is `applying`. This function then returns `soaking`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns the progress of the rollout as a text such as `batch 2 of 4 is soaking; 12 of 40 nodes

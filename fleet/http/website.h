@@ -29,7 +29,7 @@ namespace fleet {
 // later. If the file becomes absent or damaged, the last good list remains in use.
 class RevocationFile {
  public:
-  // `path` is the file, or empty if there is no revocation list.
+  // `path` is the path of the file with the revocation list, or empty if there is no such list.
   explicit RevocationFile(std::string path);
 
   // Reads the file with the revocation list if the file has changed. Returns true if the list has

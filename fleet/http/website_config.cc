@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The maximum number of tries for a request. A try fails if another client or a driver writes the
-// record at the same moment.
+// The maximum number of tries for a request. A try fails if another client, or the controller that
+// drives the rollout or plan, writes the record at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
