@@ -242,7 +242,8 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
-// Adds a line for each order that keeps nodes from moving: a stop, and a refused desired version.
+// Adds a line for each order that keeps nodes from moving to another version: the record `stop`,
+// and each desired version that is refused.
 void check_orders(const Reading& records, std::vector<CheckLine>& lines) {
   for (const KeyValue& record : records.found) {
     const auto key = parse_key(record.key);

@@ -215,7 +215,7 @@ std::string dev_daemon(std::string_view version) {
 
 std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home) {
   const std::string component(dev_component);
-  // The release of a script is for any processor.
+  // The sample daemon is a script, so its release is for any processor.
   const std::string manifest = component + "-" + std::string(dev_installed) + "-any.json";
   return {program(terms, "agent-releases"),
           "--dir=" + home + "/releases",

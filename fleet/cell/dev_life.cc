@@ -14,8 +14,8 @@ constexpr Time stop_limit{10'000};
 // which the pause never grows.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// The time after which a running program counts as healthy. Its earlier exits are then forgotten:
-// if it exits now, the next pause is restart_first again.
+// The time after which a running program counts as healthy. Its earlier exits are then forgotten,
+// so that the pause after its next exit is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace

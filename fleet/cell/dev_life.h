@@ -30,9 +30,11 @@ struct DevProgram {
   std::vector<std::string> environment = {};
   // The file that gets the program's standard output and standard error.
   std::string log = {};
-  // The round of starts in which the program is started, counted from 0.
+  // The programs of a trial cell are started in rounds. This is the number of the round, counted
+  // from 0, in which the program is started.
   int starts = 0;
-  // The round of stops in which the program is stopped, counted from 0.
+  // The programs are also stopped in rounds. This is the number of the round, counted from 0, in
+  // which the program is stopped.
   int stops = 0;
 };
 

@@ -36,8 +36,8 @@ inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
   std::vector<std::string> files = {};  // the new files, without the ending `.pem`
-  // Why nothing was made, or why the work stopped: one sentence for each reason. Empty after a
-  // success.
+  // The reasons why no certificate was made, or why the work stopped: one sentence for each reason.
+  // Empty after a success.
   std::vector<std::string> refused = {};
 };
 

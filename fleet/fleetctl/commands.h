@@ -17,7 +17,7 @@ namespace fleetctl {
 [[nodiscard]] int perform(const Options& options);
 [[nodiscard]] int perform(const Options& options, Asker& asker);
 
-// ---- a trial cell, which has a store of its own
+// ---- `fleetctl dev`, which runs a trial cell with a store of its own
 [[nodiscard]] int run_dev(const Options& options);
 
 // ---- a new cell
@@ -69,7 +69,7 @@ namespace fleetctl {
 [[nodiscard]] int list_windows(const Options& options, Asker& asker);
 [[nodiscard]] int remove_window(const Options& options, Asker& asker);
 
-// ---- orders to one node, and a store that was restored
+// ---- an order to one node, and the commands for a store that was restored from a snapshot
 [[nodiscard]] int order_node(const Options& options, Asker& asker);
 [[nodiscard]] int restored(const Options& options, Asker& asker);
 [[nodiscard]] int accept_epoch(const Options& options, Asker& asker);

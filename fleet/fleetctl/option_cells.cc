@@ -180,7 +180,7 @@ void add_node_orders(CLI::App& app, Options& options) {
       "let nodes continue with the records of a restored store");
 }
 
-// ---- the owners of certificates, and machines that join
+// ---- the options of the commands for owners of certificates and for machines that join
 
 namespace {
 

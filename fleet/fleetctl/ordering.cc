@@ -15,8 +15,8 @@ namespace {
 // rollout's record.
 constexpr int tries = 20;
 
-// Returns whether the first record of the transaction is in the store, so that the transaction was
-// committed. Called if the store's answer to the transaction was lost.
+// Returns whether the first record of the transaction is in the store, which shows that the
+// transaction was committed. Called if the store's answer to the transaction was lost.
 bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   if (transaction.puts.empty()) return false;
   const fleet::Put& put = transaction.puts.front();

@@ -13,10 +13,11 @@
 
 namespace fleetctl {
 
-// Returns how many nodes an undo of the rollout could not take back, as a text, or an empty string
-// if there are none.
+// Returns how many nodes an undo of the rollout could not bring back to their old version, as a
+// text. Returns an empty string if there are no such nodes.
 [[nodiscard]] std::string kept_words(const fleet::Rollout& rollout);
-// Returns the reason of the rollout's state, followed by these words if there are any.
+// Returns the reason of the rollout's state, followed by the text of kept_words() if that is not
+// empty.
 [[nodiscard]] std::string reason_words(const fleet::Rollout& rollout);
 
 // ---- the lines that `fleetctl rollout watch` draws: one for the whole rollout, and one for each
@@ -33,7 +34,8 @@ struct WatchedRollout {
   std::vector<std::string> lines = {};
 };
 
-// Makes the lines from the rollout's record and the records below the key of the rollout.
+// Makes the lines of `fleetctl rollout watch` from the rollout's record and the records below its
+// key.
 [[nodiscard]] WatchedRollout watched(const std::string& id, const fleet::Reading& reading);
 
 // ---- the reasons why nodes of a rollout failed: one paragraph for each group of nodes that failed

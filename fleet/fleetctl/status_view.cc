@@ -165,8 +165,8 @@ std::string controllers_words(const fleet::Reading& reading) {
   return words.empty() ? "" : "controllers: " + words;
 }
 
-// Returns a text that follows the desired version: why nodes do not move to the version. The text
-// is empty if there is no reason.
+// Returns why nodes do not move to the desired version, as a text that continues the line about
+// this version. The text is empty if there is no reason.
 std::string words_about(const fleet::Desired& wish, const std::string& component,
                         const std::vector<fleet::NodeView>& nodes) {
   if (!wish.refused.empty()) return ", but moves no node: " + wish.refused;

@@ -27,7 +27,8 @@ struct MemberCount {
                                       fleet::UnixSeconds now);
 
 // The validity of the certificates with which the person runs fleetctl: the person's own and the
-// authority's. If fleetctl does not use one of them, its member has no value.
+// authority's. If fleetctl does not use one of these certificates, the member for that certificate
+// has no value.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};

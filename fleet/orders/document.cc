@@ -101,7 +101,8 @@ There plan_there(const Order& order, const KeyValue& found) {
     if (one.ignore_window != now.ignore_window) return "ignore_window";
     if (one.over_budget != now.over_budget) return "over_budget";
     const std::string target = one.target.empty() ? "*" : one.target;
-    // Earlier versions of the program have not written the target into the plan's record.
+    // Records of plans that earlier versions of this project have written do not contain the
+    // target.
     if (!now.target.empty() && target != now.target) return "target";
     return one.steps == now.steps ? "" : "steps";
   }();

@@ -41,7 +41,8 @@ struct DocumentChange {
 
 struct DocumentDecision {
   std::vector<DocumentChange> changes = {};  // one for each record that has to change
-  // Lines for the person about records that do not become what the document says.
+  // Lines for the person about records that are not changed although the document names them: each
+  // line says why the record stays as it is.
   std::vector<std::string> notes = {};
   // The transaction that makes all changes of the document.
   Transaction transaction = {};

@@ -41,7 +41,7 @@ struct Order {
   bool many_batches = false;  // allows a rollout with more than batches_unasked_max batches
 };
 
-// The person who orders, and when.
+// The person who gives an order, and the time of the order.
 struct Orderer {
   std::string who = {};
   bool is_proved = false;  // true if `who` was read from a certificate

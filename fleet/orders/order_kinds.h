@@ -37,10 +37,10 @@ struct RecordSet {
                                                            const Reading& reading,
                                                            const Orderer& orderer);
 
-// Returns a note for the person if a document only repeats a desired version that is refused, or an
-// empty string otherwise. The record must then stay as it is: a document may be applied again and
-// again by a program, and only a person may lift the refusal. `found` is the existing record,
-// `wanted` the record that the document would write.
+// Returns a note for the person if the document only repeats a desired version, and the existing
+// record `found` says that this version is refused. Returns an empty string otherwise. `wanted` is
+// the record that the document would write. If there is a note, the existing record must stay as it
+// is: a program may apply a document again and again, but only a person may lift the refusal.
 [[nodiscard]] std::string why_stays_refused(const ParsedKey& key, const std::string& found,
                                             const std::string& wanted);
 
@@ -67,8 +67,8 @@ struct PublishedRelease {
 
 // Decides about the command. The order's body has the command's member `action`, and optionally
 // `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while the record `stop`
-// exists. Also refuses it while a rollout or an earlier command has a claim on the node, since
-// nothing else may change the node then.
+// exists. Also refuses it while a rollout or an earlier command moves the component on this node
+// (the record `claim` says so), since nothing else may change the component then.
 [[nodiscard]] OrderDecision decide_command_order(const Order& order, const ParsedKey& key,
                                                  const Reading& reading, const Orderer& orderer);
 

@@ -92,7 +92,7 @@ Result<RecordSet> settings(const Asked& asked) {
   }
   Settings set = record.value();
   // Check only the settings that change, since a newer program, which knows more settings, may have
-  // written the rest.
+  // written the other settings.
   Settings changed = set;
   std::erase_if(changed.values, [&asked](const auto& one) {
     return asked.before.text_of(one.first) == one.second;
