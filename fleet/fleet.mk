@@ -15,10 +15,11 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
 	@BUILD=$(BUILD) tests/demo/fleet
 
 # Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N" sets other numbers). Also
-# measures how long it takes until another controller continues the rollout of a killed driver;
-# TIMES=N sets the number of kills. With CELL=1, measures a whole cell with NODES=N nodes instead.
-# One part of that measurement is a rest of REST=SECONDS, in which nothing happens in the cell. One
-# process simulates at most 1,000 nodes. fleet/SCALE.md has the results.
+# measures how long it takes, after the controller that drives a rollout was killed, until another
+# controller continues the rollout; TIMES=N sets the number of kills. With CELL=1, measures a whole
+# cell with NODES=N nodes instead. One part of that measurement is a time of REST=SECONDS in which
+# nothing happens in the cell. One process simulates at most 1,000 nodes. fleet/SCALE.md has the
+# results.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:

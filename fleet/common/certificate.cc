@@ -25,8 +25,9 @@ std::string common_name(X509_NAME* subject) {
   return size < 0 ? "" : std::string(name, static_cast<std::size_t>(size));
 }
 
-// Sets the common name. Gives the bytes to OpenSSL as a finished string in UTF-8: OpenSSL would
-// refuse to convert a text of more than 64 bytes, and a node's name may be that long with its kind.
+// Sets the common name. Gives OpenSSL the name as a string that is in UTF-8 already. If OpenSSL had
+// to convert the name, it would refuse a name of more than 64 bytes, and the name in a node's
+// certificate (`node:` and the node's name) may be longer.
 bool set_common_name(X509_NAME* subject, const std::string& name) {
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   return X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING, text, -1, -1, 0) == 1;

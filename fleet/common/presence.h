@@ -27,7 +27,8 @@ class Presence {
   // old lease is lost. Each time, the same transaction also writes the records `lasting`. They have
   // no lease, so they remain in the store when the process exits.
   void show(std::string value, std::vector<Put> lasting = {});
-  // Ends the lease, so that the store erases the record.
+  // Ends the lease of the record that shows that this process runs. The store then erases this
+  // record.
   void end();
 
  private:

@@ -14,7 +14,8 @@
 
 namespace fleet {
 
-// The work of one driver: one rollout, one plan, or all desired versions of the cell together.
+// The work of one driver, a state machine that carries the work out step by step. The work is one
+// rollout, one plan, or all desired versions of the cell together.
 struct Drivable {
   enum class Kind { rollout, plan, desired };
 
@@ -26,9 +27,9 @@ struct Drivable {
   bool operator==(const Drivable&) const = default;
 };
 
-// The list of all rollouts, plans and desired versions that need a driver. Each changed record
-// updates the list. So the unchanged records, many of which belong to ended rollouts and plans,
-// need not be parsed again.
+// The list of all rollouts, plans and desired versions that need a driver, which carries them out
+// step by step. Each changed record updates the list. So the unchanged records, many of which
+// belong to ended rollouts and plans, need not be parsed again.
 class Drivables {
  public:
   // Updates the list with a new or changed record. Ignores a record that is not a rollout, a plan
@@ -56,14 +57,14 @@ class Campaign {
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns those elements of `drivable` for which a driver may be started now. They have no driver
-  // now, and the pause after their last driver is over. `drivers` contains a record below the key
-  // `driver/` for each running driver.
+  // Returns the rollouts, plans and desired versions in `drivable` for which a driver may be
+  // started now. They have no driver now, and the pause after their last driver is over. `drivers`
+  // contains a record below the key `driver/` for each running driver.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the earliest time at which the pause of an element of `drivable` ends, so that a new
-  // driver may be started for it. Returns no value if no element is in a pause after its last
-  // driver.
+  // Returns the earliest time at which the pause after the last driver of a rollout, a plan or the
+  // desired versions in `drivable` ends, so that a new driver may be started. Returns no value if
+  // there is no such pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 

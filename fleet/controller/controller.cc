@@ -25,7 +25,7 @@ void log(const std::string& line) {
 }
 
 // When this process is about to exit, it waits at most this long until the store has removed the
-// keys of its drivers.
+// keys `driver/ID` of the rollouts, plans and desired versions that this process drives.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -151,8 +151,9 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver of the desired versions if the list of components with a desired version has
-// changed. Later, this controller or another one starts a new driver with the new list.
+// Ends the driver that brings nodes to the desired versions, if the list of components with a
+// desired version has changed. Later, this controller or another one starts a new driver with the
+// new list.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);

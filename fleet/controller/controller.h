@@ -1,7 +1,7 @@
 // Defines the class that does the main work of fleet-controller. It follows the records of
-// rollouts, plans and desired versions, and starts a driver for those that have none. If several
-// controllers start a driver for the same rollout or plan, the store gives the driver's key to only
-// one of them.
+// rollouts, plans and desired versions. For each of these that has no driver, it starts a driver, a
+// state machine that carries it out step by step. If several controllers start a driver for the
+// same rollout or plan, the store gives the driver's key to only one of them.
 #pragma once
 
 #include <uv.h>
@@ -31,8 +31,9 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until this controller has received a signal to stop and has then released its drivers'
-  // keys, so that other controllers can continue its rollouts and plans. Returns the exit status.
+  // Runs until this controller has received a signal to stop, and has then removed the keys of its
+  // drivers from the store, so that other controllers can continue its rollouts and plans. Returns
+  // the exit status.
   int run();
 
  private:

@@ -28,8 +28,8 @@ void log(const std::string& line) {
 }
 
 // Returns whether the request already contains a certificate that this authority has signed for the
-// machine, and that is recorded and still valid. In that case, a fleet-signer has not yet published
-// this certificate for the machine.
+// machine, and that is recorded and still valid. In that case, an earlier try to answer the request
+// has made the certificate, but has not published it for the machine.
 bool is_made(const JoinCase& one, const Signer& authority, UnixSeconds now) {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -126,7 +126,7 @@ void FleetSigner::look() {
   if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
   const auto request = queue_.next(mirror_->records(), std::time(nullptr));
   if (std::holds_alternative<std::monostate>(request)) return;
-  // While this process cannot sign, requests stay in the store: a refusal would be final, but
+  // If this process cannot sign, leave the request in the store. A refusal would be final, but
   // another process of fleet-signer, or this one after a repair, can still sign.
   const auto authority = authority_in(options_);
   if (!authority) return go_on_after(pace_.stuck("cannot sign: " + authority.reason()));
@@ -208,12 +208,12 @@ void FleetSigner::renew(const PendingRenewal& pending, const Signer& authority) 
                                              : ": not renewed: " + answer.error));
 }
 
-// ---- removal of old records
+// ---- removal of old requests, approvals and tokens
 
 void FleetSigner::sweep() {
   sweep_ = timers_.after(sweep_time, [this] { sweep(); });
-  // This is also done during the pause after a denied write: if the store is full, it still lets
-  // records be erased.
+  // Old records are erased even during the pause after a denied write: a full store denies other
+  // writes, but still lets records be erased.
   if (busy_ || pace_.waits(mirror_->revision())) return;
   const Transaction transaction = forget_joins(mirror_->records(), std::time(nullptr));
   if (transaction.erases.empty()) return;

@@ -67,9 +67,10 @@ class FleetSigner {
   // copy of the records contains this write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
-  // Goes on after a pause, since a write has failed.
+  // Continues with the waiting requests after a pause, since a write has failed.
   void go_on_later(const Outcome& outcome);
-  // Goes on after a pause, and logs the line of `rest` if it has one.
+  // Continues with the waiting requests after the pause in `rest`. Logs the line in `rest` if it is
+  // not empty.
   void go_on_after(const WritePace::Rest& rest);
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 

@@ -63,7 +63,8 @@ std::variant<SignerOptions, Text> signer_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  // Writes fail instead if the log's reader has ended, or a file would exceed the limit of sizes.
+  // Ignore the signals that would end this process if the reader of the log has ended (SIGPIPE), or
+  // if a file would exceed the limit of the file size (SIGXFSZ). The write then fails instead.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   curl_global_init(CURL_GLOBAL_DEFAULT);

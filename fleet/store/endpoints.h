@@ -75,7 +75,7 @@ class Endpoints {
   // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection);
   // Records that the member of the store has answered but could not serve the request. If the
-  // member has not been able to serve requests for longer than `patience` allows, chooses the next
+  // member has now failed to serve requests for longer than `patience` allows, chooses the next
   // member.
   void failed(std::uint64_t connection, Milliseconds now);
   // Records that the connection has ended, or that its member does not answer. Chooses the next

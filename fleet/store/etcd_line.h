@@ -57,8 +57,9 @@ class EtcdLine {
     std::uint64_t connection_ = 0;
   };
 
-  // `deadline` is the time limit for one request. `http` and `timers` must live longer than the
-  // line, and the line must live longer than all riders.
+  // `deadline` is the time limit for one request. `http` and `timers` must live longer than this
+  // object, and this object must live longer than all its riders (the calls and watches that use
+  // it).
   EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
       : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
 
@@ -69,7 +70,8 @@ class EtcdLine {
   // Returns why the previous connection was given up. The text may be empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
-  // ---- reports of the riders about the connection with this number
+  // ---- reports of the riders (calls and watches) about the connection with the number
+  // `connection`
 
   // Records that a message has come over this connection from the member of the store.
   void heard(std::uint64_t connection);

@@ -195,7 +195,7 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
   // If the reading takes long, the store may have removed the revision of the first page in the
-  // meantime. In that case, the whole reading begins again.
+  // meantime. In that case, the whole reading begins again, but not more than `restarts_max` times.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {

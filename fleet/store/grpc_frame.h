@@ -30,7 +30,7 @@ inline constexpr int grpc_unauthenticated = 16;
 
 [[nodiscard]] std::string grpc_framed(std::string_view message);
 
-// Cuts a stream of bytes into messages.
+// Cuts the stream of bytes that a call receives into messages of gRPC.
 class GrpcReader {
  public:
   // Adds received bytes. Returns false if the bytes are not gRPC, or if a message is too long.

@@ -209,8 +209,9 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl check certificates with the time that `judge_` returns. libcurl checks them, and
-// before that calls the function `prepare`, only if it opens a new connection for this HTTP call.
+// Makes libcurl check certificates with the time that `judge_` returns. libcurl first calls the
+// function `prepare`, and then checks the certificates. It does both only if it opens a new
+// connection for this HTTP call.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
