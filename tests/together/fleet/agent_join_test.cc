@@ -24,7 +24,7 @@ namespace {
 using namespace fleet;
 using upgrader::Time;
 
-// ---- the talk with the controllers
+// ---- requests of a joining machine to the controllers, and their answers
 
 const JoinReply joined{.status = 200,
                        .body = write_record(JoinAnswer{.state = "joined", .certificate = "C"})};

@@ -214,7 +214,7 @@ TEST_CASE("a file of this machine is a release only below an allowed directory")
   CHECK(error.starts_with("neither http nor https") == !taken);
 }
 
-// ---- releases that are removed
+// ---- old releases, which are removed to make room for a new one
 
 namespace {
 
@@ -227,8 +227,9 @@ class SixReleases {
   }
   const std::string& path() const { return directory_.path(); }
 
-  // Tries to fetch 1.6.0, whose URL nobody serves. Returns the versions that are left, by their
-  // minor numbers.
+  // Tries to fetch release 1.6.0, which fails, since no server answers at its URL. Before the
+  // download, fleet-agent removes old releases. Returns which of the six releases are left in the
+  // directory, as their minor numbers: "015", for example.
   std::string after_a_fetch(std::size_t keep, const std::string& running, const std::string& before,
                             std::vector<std::string> controls = {}) {
     Loop loop;
@@ -362,7 +363,7 @@ TEST_CASE("a file is fetched only from below a directory that is allowed") {
   CHECK_FALSE(why_not_allowed({releases}, "ftp://releases.example/agent").empty());
 }
 
-// ---- records that are kept
+// ---- records that fleet-agent keeps at its own values (KeptRecords)
 
 // Rows: A-40
 TEST_CASE("records get their wanted values, and only while the compared records are unchanged") {

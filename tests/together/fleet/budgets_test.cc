@@ -36,9 +36,10 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Lets the rollout, plan or desired version `by` take the budget places of these nodes, at most
-  // `room` places in a transaction. Returns an empty text if it then has all these places.
-  // Otherwise returns why it has to wait, or `impossible: ` and why it can never have them all.
+  // Takes a place of the budget for each of these nodes, in the name of `by`, which is a rollout,
+  // plan or desired version. A transaction takes at most `room` places. Returns an empty text if
+  // `by` then has all these places. Otherwise returns why `by` has to wait, or `impossible: ` and
+  // why `by` can never have them all.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -75,8 +76,9 @@ TEST_CASE("no place has a number above the budget, even if two runs have places 
   Bench bench;
   CHECK(bench.takes("rollout/r1", {"n1"}).empty());
   CHECK(bench.takes("rollout/r2", {"n1"}).empty());  // of another component
-  // Only one node is down, but both numbers are in use. A third number would exist beside a place
-  // that somebody else takes at the same moment, when r2 has given its place back.
+  // Only one node is down, but r1 and r2 each have a place for it, so both places of the budget are
+  // taken. r3 must not take a third place. Otherwise, as soon as r2 gives its place back, another
+  // run could take this place, and three nodes would be down.
   CHECK(bench.takes("rollout/r3", {"n2"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r2)");
   bench.frees("rollout/r2", "n1");
@@ -147,7 +149,7 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
   CHECK(bench.budgets.held("rollout/r1", "n1").size() == 1);
 }
 
-// ---- the decisions of a plan
+// ---- how the driver of a plan takes the places of a budget, and gives them back
 
 // Returns the next decision of the driver of a plan for n1 and n2, which are nodes of one site.
 // `plan` is the current record of the plan.
@@ -285,10 +287,11 @@ TEST_CASE("a halted plan keeps its places until a person recovers it") {
                     [&](const Erase& erase) { return erase.key == place; }));
 }
 
-// ---- the decisions of a rollout
+// ---- how the driver of a rollout takes the places of a budget, and gives them back
 
-// A rollout over two nodes of a site with two places of a budget. The driver has just taken both
-// places, and has not ordered `apply` yet.
+// A rollout over two nodes of one site. The budget allows that two nodes of a site are down at the
+// same time, so it has two places. The driver has just taken both places, one for each node, and
+// has not ordered `apply` yet.
 struct RolloutBench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
 

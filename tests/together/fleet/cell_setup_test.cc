@@ -23,7 +23,7 @@ CellTerms two() {
           .controllers = {{"m1", "192.0.2.1"}, {"c9", "192.0.2.9"}}};
 }
 
-// ---- terms
+// ---- the file with a cell's terms: its members of etcd and its controllers
 
 TEST_CASE("the terms of a cell are read as they were written, and no other text") {
   const std::string text = cell_text(two());
@@ -69,7 +69,7 @@ TEST_CASE("a cell keeps its terms, but for a controller that is added") {
   CHECK(merged(std::nullopt, {}).reason() == "a cell needs at least one --member");
 }
 
-// ---- files
+// ---- the files for each machine
 
 std::string text_of(const std::vector<MachineFile>& files, const std::string& path) {
   for (const MachineFile& file : files) {
@@ -137,7 +137,7 @@ TEST_CASE("a directory's name is quoted for the shell") {
         std::string::npos);
 }
 
-// ---- a cell in which all is well
+// ---- `fleetctl cell check` in a cell without faults
 
 template <class Record>
 KeyValue record(const std::string& key, const Record& value) {

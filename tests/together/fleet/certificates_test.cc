@@ -23,7 +23,7 @@ namespace {
 
 using namespace fleet;
 
-// ---- owners and renewals
+// ---- the owners of certificates, and the renewal of certificates
 
 RecordsByKey records(const std::optional<Identity>& identity, const std::string& request) {
   RecordsByKey all;
@@ -336,7 +336,8 @@ TEST_CASE("a certificate that is kept is used once it is valid, unless it is not
   CHECK(content_of_file(file) == second);
   CHECK_FALSE(clock.next());
 
-  // The machine has got another key since.
+  // This certificate is for a different key than the machine's own, as if the machine had changed
+  // its key after the request. So the certificate must not be used.
   REQUIRE(clock.keep_next(made(5, new_private_key())).empty());
   CHECK_FALSE(clock.next());
   CHECK(clock.judge().wait.empty());

@@ -237,7 +237,7 @@ TEST_CASE("a number that stands for `not said` in a record is refused from a per
   }
 }
 
-// ---- how a rollout is written
+// ---- the transactions that write a new rollout (RolloutCreation)
 
 struct Bench {
   RolloutCreation creation{"r1", Rollout{.terms = good, .trace = "t1"},

@@ -320,7 +320,7 @@ TEST_CASE("a setting that is not set has its default; a watch without a source i
   CHECK(watch.terms.target == "*");
 }
 
-// ---- a document
+// ---- documents, which change several records with one request
 
 Request apply(const std::string& document) {
   Request one = request(Method::post, document);

@@ -280,7 +280,7 @@ class Day {
     });
   }
 
-  // ---- one rollout, from its beginning to its end, and its judgement
+  // ---- one rollout: all its steps, and the checks after its end
 
   void roll_out() {
     start_rollout();

@@ -1,6 +1,7 @@
-// Tests how long a cell halts after a desired version has failed on a node, or a node has fallen
-// silent at its gate: until the version is desired again, whatever happens to the node's records.
-// desired_test.cc has the other tests of desired versions.
+// Tests the halt of a cell: no further node is moved to a desired version if the version has failed
+// on a node. The same holds if a node has fallen silent at its gate, where the new version waits
+// until it may take over. The halt must last until a person desires the version again, even if the
+// node's records change or vanish. desired_test.cc has the other tests of desired versions.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/desired_cell.h"

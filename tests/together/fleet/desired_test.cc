@@ -215,8 +215,9 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // The node must stay at its gate for a time, `observe_ms`, before the old instance is told to
-  // stop. Here the node leaves its gate and comes back, so this time starts again.
+  // At its gate, an upgrade waits with a new instance that is ready. The node must stay at the gate
+  // for the time `observe_ms` before the old instance is told to stop. Here the node leaves the
+  // gate and comes back to it, so this time starts again.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -345,9 +346,10 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // As long as the node's claim existed, only the rollout moved the node, and the desired version
-  // had no effect. Now the claim is erased, and the node again has the time `staging_ms` to come to
-  // its gate.
+  // The claim is the record by which a rollout takes a node for itself. As long as the claim
+  // existed, only the rollout moved the node, and the desired version had no effect. Now the claim
+  // is erased. The node again has the time `staging_ms` to start the desired version and wait at
+  // its gate, with the new instance ready.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
   cell.wait(cell.settings.staging_ms - 1);
@@ -424,7 +426,7 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
   CHECK(cell.stopped() == std::vector<int>{0});
 }
 
-// ---- random lives
+// ---- a simulation with random changes of the nodes' records
 
 // Returns why the transaction must not be committed now, or an empty text if it may. Checks the
 // transaction with the records in the store, and not with the controller's copy of the records.

@@ -169,7 +169,7 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
   CHECK(rest_after(true, 0, 30'000) == 1'000);
 }
 
-// ---- orders of a person
+// ---- orders that a person gives to a rollout: pause, resume and abort
 
 std::string refusal(RolloutState state, RolloutWish wish) {
   const auto result = wished(Rollout{.state = state}, wish, false);
@@ -216,7 +216,7 @@ TEST_CASE("a rollout that was only half written is aborted at once") {
   CHECK_FALSE(result.value().begins);
 }
 
-// ---- a person watches a rollout
+// ---- the lines that fleetctl shows to a person who watches a rollout
 
 TEST_CASE("a bar shows the share of nodes that have ended") {
   CHECK(fleetctl::bar(0, 0, 4) == "[....]");
@@ -392,7 +392,7 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and changes that it is told of.
+// A driver that makes no decisions. It only counts the records and changes that are reported to it.
 class Watcher : public AnyDriver {
  public:
   struct Count {

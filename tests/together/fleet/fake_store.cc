@@ -128,7 +128,7 @@ void FakeCell::have_watched(const void* who, std::function<void()> changed) {
   watchers_[who] = std::move(changed);
 }
 
-// ---- a client's connection to it
+// ---- a client's connection to the fake of etcd
 
 namespace {
 

@@ -34,7 +34,7 @@ KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
 }
 
-// ---- the store refuses a transaction
+// ---- the reason that fleetctl shows if the store refuses a transaction
 
 TEST_CASE(
     "the reason for a refused transaction is the record that differs, not a list of guesses") {
@@ -68,7 +68,7 @@ TEST_CASE("a new version that runs beside the old one is shown as ready, in plai
   CHECK(table[1].ends_with("agent ready, waits for its turn: 2"));
 }
 
-// ---- a person waits for a plan
+// ---- a command of fleetctl that waits until a plan has ended
 
 TEST_CASE("a plan is waited for by its own record alone, until it has ended") {
   Plan running{.version = "2",
@@ -116,7 +116,7 @@ TEST_CASE("a plan that is not there, or halts, is not waited for any longer") {
   CHECK(status_of({record(key, write_record(halted))}) == fleetctl::exit_failed);
 }
 
-// ---- status
+// ---- the output of `fleetctl status`
 
 Reading cell_of(int nodes) {
   Reading reading{.revision = 9};
@@ -261,7 +261,7 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   CHECK(says(with_key("absent.key"), "your key: "));
 }
 
-// ---- keys that are signed
+// ---- private keys: for which of them fleetctl signs a certificate
 
 TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, in words") {
   struct Case {
@@ -293,7 +293,7 @@ TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, i
                          : made.error.starts_with("the request: its key is " + one.why)));
 }
 
-// ---- roles
+// ---- the rights in the store that each role has
 
 TEST_CASE("a controller reads all, and writes no record that lets somebody in") {
   for (const std::string kind : {"node", "viewer", "operator", "publisher", "controller"})
@@ -319,7 +319,7 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
   CHECK(may_write(key_of(KeyKind::place, {"site", "0a", "0"})));
 }
 
-// ---- foreign texts
+// ---- texts from nodes, made safe for fleetctl's output and for logs
 
 using fleetctl::shown_json;
 using fleetctl::table;

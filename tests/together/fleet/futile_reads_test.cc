@@ -1,5 +1,5 @@
-// Tests that a read is not repeated without a pause if the store answers at once, but with nothing
-// that helps: an answer that cannot be decoded, or a watch that ends as soon as it has begun.
+// Tests reads that fail at once: the answer of the store cannot be decoded, or a watch ends as soon
+// as it has begun. Such a read must be repeated, but only after a pause.
 #include <uv.h>
 
 #include <catch2/catch.hpp>
@@ -46,7 +46,8 @@ class FutileStore : public FakeStore {
   VirtualTime& time_;
 };
 
-// Lets the time pass. Returns false if far too much happens in that time.
+// Lets `length` of the simulated time pass. Returns false if 10,000 timers run before this time is
+// over, as they do if a read is repeated without a pause.
 bool wait(VirtualTime& time, Timers::Milliseconds length) {
   const auto end = time.now() + length;
   for (int i = 0; i < 10'000; ++i) {

@@ -29,8 +29,8 @@ using namespace fleet_test;
 // The maximum processor time of a life, that is, of one run in a child process. A life that needs
 // more time counts as an endless loop: SIGPROF kills its process, and the test reports a fault.
 constexpr time_t life_processor_seconds_max = 120;
-// The maximum real time of a life, even on a busy machine. If a life waits for ever, SIGALRM kills
-// its process.
+// The maximum real time of a life (one run in a child process), in seconds, even on a busy machine.
+// If a life waits for ever, SIGALRM kills its process.
 constexpr unsigned life_seconds_max = 1'800;
 // At most this many bytes are shown of a text that describes a fault.
 constexpr std::size_t wrong_bytes_max = 1'000;

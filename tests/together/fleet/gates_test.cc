@@ -25,7 +25,7 @@ namespace {
 
 using namespace fleet;
 
-// ---- answers
+// ---- how a gate's entry in the settings is parsed, and how its answers are interpreted
 
 PrometheusGate entry(const std::string& text) {
   const auto gate = parse_prometheus_gate(text);

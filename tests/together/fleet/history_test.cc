@@ -321,8 +321,9 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over must not write the same event again, even if the event's text
-  // would by now have different numbers.
+  // A controller that takes over must not write the events of n1 and n3 again. It would now count
+  // different numbers of degraded nodes than those in the text of n1's event, but the event is
+  // still the same.
   const auto before = bench.events();
   bench.take_over();
   bench.write();

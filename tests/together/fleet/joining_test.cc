@@ -403,7 +403,7 @@ TEST_CASE("labels of a token win over those that the node reports, in targets an
   CHECK(windows.opening("n1", 1, 1).is_open);
 }
 
-// ---- a controller's answers
+// ---- a controller's answers to machines that want to join
 
 const JoinAsked asked{.node = "n1", .pem = "R", .fingerprint = key_a, .hash = digest_of("secret")};
 

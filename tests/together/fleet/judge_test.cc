@@ -260,8 +260,9 @@ TEST_CASE("canaries: judges that peek, forget who failed before, or trust a medi
       .failures_a_minute = day / 30, .frail_share = 0.05, .frail_factor = 100};
   const Tally forgets = tally(frail, 501, JudgeKind::forgets_early);
   CHECK(forgets.by_judge > most_with_chance());
-  // Measures share one half of the errors that are allowed. This judge errs about three times as
-  // often, so it takes a thousand rollouts to find that.
+  // A judge may stop a good version with the probability `allowed`. One half of this probability is
+  // for measures, the figures that components report. The judge in this test has a bug, and errs
+  // about three times as often as this half permits. A thousand rollouts are needed to find that.
   const JudgedGauge lasting{.is_lasting = true, .by_half = true};
   constexpr std::size_t many = 1'000;
   const double halves = stopped_gauges(lasting, 502, lasting.nodes, many);
@@ -276,7 +277,7 @@ TEST_CASE("canaries: judges that peek, forget who failed before, or trust a medi
 
 // ---- the result lines
 
-// Run only by the next test, in a process of its own.
+// This test runs only in a process that the next test starts. Its check fails on purpose.
 TEST_CASE("a check fails before the report", "[.]") {
   CHECK(runs() == 0);
   report("make nothing", "no figures", "none");

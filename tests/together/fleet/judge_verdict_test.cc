@@ -453,7 +453,7 @@ TEST_CASE("shares and limits") {
   CHECK(log_sum(1'000, 1'000) == Approx(1'000 + std::log(2)));
 }
 
-// ---- the bake
+// ---- the bake, the time after the last batch in which a rollout is still judged
 
 constexpr Ms day = 86'400'000;
 

@@ -314,7 +314,7 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
   CHECK(bench.ordered(CommandAction::confirm) == 51);
 }
 
-// ---- the bake
+// ---- the bake, the time after the last batch in which a rollout is still judged
 
 // Writes the records of a rollout at the beginning of its bake, the time after the last batch in
 // which it is still judged. All nodes have moved, and the judge's counts of nodes and failures are

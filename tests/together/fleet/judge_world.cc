@@ -44,8 +44,9 @@ class Judge {
  public:
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
 
-  // Takes account of one failure, of a node with the new version or of a control node. Returns true
-  // if the rollout has to stop.
+  // Records one failure, and judges the new version again. `is_new` is true if a node with the new
+  // version has failed, and false if a control node has failed. Returns true if the rollout has to
+  // stop.
   bool failed(bool is_new, const fleet::AtRisk& at_risk) {
     const double chance = fleet::chance_of_new(at_risk, tolerate_);
     if (kind_ == JudgeKind::peeks) {
@@ -122,8 +123,8 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      // These nodes failed before their batch began, so the judge ignores them. If they fail again,
-      // the failure counts only for --max-failed.
+      // These nodes failed before their batch began, so the judge does not compare them. If they
+      // fail again, the judge ignores this failure, and only the limit --max-failed counts it.
       unseen_[kind] = early;
     }
     bad_.clear();

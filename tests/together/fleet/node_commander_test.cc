@@ -163,8 +163,9 @@ TEST_CASE("a command that another one has replaced is not executed, though the s
   const NodeActions asks = bench.agent.step(Saved{}, bench.now);
   REQUIRE(std::holds_alternative<Ask>(asks.front()));
 
-  // The store has answered the question before the roll-back was written, but this answer arrives
-  // only after the node has answered the roll-back.
+  // fleet-agent has asked the store whether it may still carry out the `apply`. The store said yes
+  // before the roll-back was written, but this answer arrives only after the node has carried out
+  // and answered the roll-back.
   bench.order(CommandAction::rollback, "t.rollback.1");
   CHECK(bench.result() == "done");
   bench.tell(AskEnded{Committed{9}});
@@ -287,8 +288,9 @@ TEST_CASE("a node soaks, waits the longer of three soaks and five minutes, and g
   CHECK(bench.phase == UpgradePhase::unconfirmed);
 }
 
-// The driver reads the phase of the upgrade before the answer. An answer that came before the phase
-// would count as the version's failure.
+// The node must report the phase `unconfirmed` before it answers the confirm. Otherwise the driver
+// would find an answer other than `done`, and no phase that explains it, and would count this as a
+// failure of the version.
 TEST_CASE("a confirm that comes while the node goes back is answered when it is unconfirmed") {
   Bench bench;
   bench.reach_trial();
@@ -334,8 +336,8 @@ TEST_CASE("confirm is answered done only at the commit") {
   }
 }
 
-// After an upgrader has told the old version to stop, it refuses to cancel the upgrade. So it may
-// have refused a roll-back that came before the activation.
+// After an upgrader has told the old version to stop, the upgrader refuses to cancel the upgrade.
+// So it may have refused a roll-back that came before the new version was activated.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;

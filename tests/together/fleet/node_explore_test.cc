@@ -25,7 +25,7 @@ namespace {
 using namespace fleet;
 using namespace fleet_test;
 
-// ---- the world of a node
+// ---- the simulated node and its surroundings
 
 // A bug that is injected into fleet-agent's actions. The checks of the exploration must find this
 // bug.

@@ -215,7 +215,8 @@ TEST_CASE("after a denied write notices rest for a while, and each reason is log
   REQUIRE(std::holds_alternative<Transaction>(next()));
   CHECK(told.notices.written(Denied{"no role"}, told.now) == line + "no role");
 
-  // After a committed write, the same reason is logged again.
+  // The store has committed a write since the last denial. So the next denial is logged, although
+  // its reason is the same as that of the last one.
   told.now += notice_denied_rest_ms;
   CHECK(told.post() == 0);
   told.put("settings", R"({"webhook":"http://other/"})");

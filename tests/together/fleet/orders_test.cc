@@ -331,7 +331,8 @@ struct DocumentBench {
     REQUIRE(std::holds_alternative<Committed>(outcome));
     return lines;
   }
-  // Returns the notes of a document that changes nothing.
+  // Checks that the document would change nothing. Returns the notes about the document that its
+  // author would get.
   std::vector<std::string> notes(const std::string& text) {
     const auto decided = decide(text);
     INFO(refusal(text));
@@ -394,7 +395,8 @@ TEST_CASE("a document that is applied again leaves an undone version refused, an
         Lines{"settings: new"});
   CHECK(refused() == "rollout/r is undone");
 
-  // Another wish is an order of a person.
+  // This document desires the refused version with other options. So it counts as a person's new
+  // order, which ends the refusal.
   CHECK(bench.apply(other).size() == 3);
   CHECK(refused().empty());
   refuse();

@@ -111,11 +111,12 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // A soak takes 600 s. The two times follow from two nodes:
+  // A soak, the time for which a node must run the new version before it is confirmed, takes 600 s.
+  // The two times below follow from two nodes:
   // * not_before: n3's soak began last, at 100 s, and one more batch must soak after it. So the
   //   rollout lasts for at least two soaks after n3's soak began.
-  // * goes_back: n2's soak began first, at 0 s. If n2 is not confirmed, it goes back by itself
-  //   after three times the length of a soak.
+  // * goes_back: n2's soak began first, at 0 s. If n2 is not confirmed, it goes back to the old
+  //   version by itself after three times the length of a soak.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");
@@ -355,7 +356,8 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
   // The controller still uses its old certificate, but the record of its identity already has the
-  // next one. So the summary shows when each of them expires.
+  // next one. So the summary has two lines: one shows when the old certificate expires, and the
+  // other one when the next certificate does.
   CHECK(bench.waits().size() == 2);
 }
 

@@ -225,7 +225,7 @@ TEST_CASE("a check that cannot be run or is killed fails its step, and does not 
   CHECK(write_in(next)->member.step == (error ? 1 : 2));
 }
 
-// ---- drafts
+// ---- whether a plan may be written, and how a plan changes the desired version
 
 Plan good_plan() {
   return {.version = "2.0.0",
@@ -381,7 +381,8 @@ TEST_CASE("a plan does not migrate if somebody has written another wish since th
   CHECK(goes.news == "n migrates");
   CHECK(words(*goes.transaction).find(" /fleet/v1/desired/web@7") != std::string::npos);
 
-  // Its migration would leave data that the other version may not understand.
+  // A person now desires version 1.5.0. If the plan still migrated to its own version, 1.5.0 might
+  // not understand the migrated data. So the plan must stop.
   const Desired later{.version = "1.5.0", .who = "anna"};
   view.take({.key = "/fleet/v1/desired/web", .value = write_record(later), .modified = 9});
   const PlanDecision stops = decide_plan(view, {.controller = "c", .fence = 1}, 0);
@@ -412,7 +413,8 @@ TEST_CASE("a plan leaves a version refused that an undo has refused since the pl
   CHECK(released.refused == "rollout/s is undone");
   CHECK_FALSE(released.pending);
 
-  // A plan that an older program has begun has no record of the desired version before it.
+  // If an older version of the program has begun the plan, the plan's record does not have the
+  // desired version from before the plan.
   view.plan.desired_before.clear();
   Transaction older;
   restore_wish(older, view);

@@ -190,8 +190,9 @@ void PlanWorld::commit_member(const std::string& id) {
   const MemberPhase phase = write.member.phase;
   node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
   if (phase != MemberPhase::acting) return;
-  // The store now has the member's record with the phase `acting`. The member goes on immediately,
-  // by the plan that it had read when it decided to act.
+  // The store now has the member's record with the phase `acting`. The member acts immediately. It
+  // still uses the record of the plan that it had read when it decided to act, even if the store
+  // has a newer one.
   const FollowerStep next =
       follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);
@@ -224,7 +225,7 @@ void PlanWorld::end_hook(const std::string& id) {
   node.facts.began_to_act = false;
 }
 
-// ---- judgement
+// ---- the checks of the simulated plan, and its state as text
 
 void PlanWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;

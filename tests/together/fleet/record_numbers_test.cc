@@ -1,5 +1,6 @@
-// Tests that numbers in records which no program writes, but which anybody may write into the
-// store, lead to no overflow and to no access outside of a list.
+// Tests records with numbers that are much too large, or that contradict other records. No program
+// of the fleet writes such numbers, but somebody else may write them into the store. They must lead
+// neither to an overflow, nor to an access outside of a list.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>

@@ -228,8 +228,9 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Removes the condition that the record `active` has the revision 1. seen() has invented this
-      // revision, so the store would refuse the transaction.
+      // Removes the condition that the node's record `active` has the revision 1. The function
+      // seen() above has made this revision up. The record in the store does not have it, so the
+      // store would refuse the transaction.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

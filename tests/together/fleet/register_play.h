@@ -1,7 +1,7 @@
 // Several clients that compare and write the same few keys, and a judge that checks all of the
 // store's answers. An acknowledged write must be in the store's history once, at the revision that
-// the answer has. A refused write must not be in the history. A write whose outcome is unknown may
-// be in the history at most once. No client may read a stale value.
+// the answer names. A refused write must not be in the history. A write whose outcome is unknown
+// may be in the history at most once. No client may read a stale value.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,8 @@ namespace {
 
 using namespace fleet;
 
-// ---- past rollouts and plans
+// ---- rollouts and plans that have ended: which of them are erased, and the line that is kept of
+// each
 
 const std::string root(key_root);
 constexpr int day = 86'400;

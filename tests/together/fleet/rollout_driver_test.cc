@@ -144,7 +144,8 @@ TEST_CASE("a driver whose write is refused waits for the report of why, and read
 
 TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
   const std::string wish = GENERATE("2", "2+b7", "1", "3");
-  // The version to which a plan may go back while its own version is pending.
+  // The version that was desired before a plan, and to which the plan may still go back. If this
+  // text is empty, the desired version is not pending, so no plan may take it back.
   const std::string before = GENERATE("", "2", "2+b7", "1");
   Bench bench(1);
   bench.settle();
@@ -206,15 +207,17 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  // The driver writes the progress of the bake only after each tenth of the bake. So after 95 s,
-  // the record still says 90 s.
+  // The bake is the time after the last batch in which the rollout is still judged, here 100 s. The
+  // driver records the progress of the bake only after each tenth of the bake. So after 95 s, the
+  // record still has the value of 90 s.
   CHECK(bench.rollout().baked_ms == 90 * second);
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
 }
 
-// Lets time pass. Whenever the driver asks the rollout's gate, the gate gives this answer.
+// Lets time pass. Whenever the driver asks the rollout's gate (a question such as one to
+// Prometheus), the gate answers with `says`.
 void wait_with_gate(Bench& bench, Ms time, GateSays says) {
   for (const Ms end = bench.now + time; bench.now < end && !bench.driver.is_over();) {
     bench.wait(second);

@@ -142,9 +142,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks each command `confirm`: after the last command `apply`, the gate must have given the
-// answer `well` to the driver that now gives the command. If the batch is already being confirmed,
-// its remaining nodes need no new answer.
+// Checks each command `confirm`. Since the last command `apply`, the rollout's gate (a question
+// such as one to Prometheus) must have given the answer `well` to the driver that now gives the
+// command. If the batch is already being confirmed, its remaining nodes need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -200,9 +200,9 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Returns how the end of an undo breaks one of its promises, or an empty text. No node that can go
-// back may run the new version. The desired version of each undone node must be the one from before
-// the rollout, and the cell's desired version must be marked as refused.
+// Checks the state that a completed undo leaves. Returns the first rule that this state breaks, or
+// an empty text. No node that can go back may run the new version. Each undone node must have the
+// desired version from before the rollout. The cell's desired version must be marked as refused.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
@@ -237,9 +237,9 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // In each of these three stages, the node may run either version: it was not confirmed in time
-    // or did not answer, the rollout ended and left it as it was, or the undo could not bring back
-    // the earlier version.
+    // A node in one of these three stages may run either version. An `unconfirmed` node was not
+    // confirmed in time, or has not answered. A node in `left` was left as it was when the rollout
+    // ended. A node in `kept` could not be brought back by the undo.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

@@ -15,8 +15,8 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
-// How long a batch waits for the answer of its gates, in milliseconds. A gate is asked twice in
-// this time.
+// How long a batch waits for the answers of the rollout's gates (questions such as one to
+// Prometheus), in milliseconds. A gate is asked twice in this time.
 constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
@@ -32,10 +32,10 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch had been begun again when the command was
-// written. The number at the end of the command's id shows that: each beginning of the batch has
-// the next `attempts_max` numbers.
-std::string time_of(const Command& command) {
+// A batch that has failed may be begun again. Returns, as text, how often the command's batch had
+// been begun again when the command was written. The number at the end of the command's id shows
+// this: each beginning of the batch has `attempts_max` numbers of its own, counted from 1.
+std::string beginning_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));
 }
@@ -362,7 +362,7 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
         answer.result = std::string(result_interrupted);
         break;
       }
-      if (++self.executed[command.undo ? "undo" : "apply" + time_of(command)] > 1) {
+      if (++self.executed[command.undo ? "undo" : "apply" + beginning_of(command)] > 1) {
         is_wrong(node + " began twice");
       }
       self.on_trial = self.nature != (command.undo ? Nature::bad_undo : Nature::bad_start);
@@ -414,7 +414,7 @@ void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const
   if (!driver_->is_over()) tell_changes();
 }
 
-// ---- output
+// ---- the state of the simulation as text
 
 std::string RolloutWorld::end() const {
   return std::string(text_of(rollout().state));

@@ -135,9 +135,9 @@ class RolloutWorld {
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Returns a text that describes the whole state. Of the records' revisions, the text shows only
-  // the order. So two states that differ only in revisions have the same text if the order of the
-  // revisions is the same.
+  // Returns a text that describes the whole state. The text shows only the order of the records'
+  // revisions, and not the revisions themselves. So two states have the same text if they differ
+  // only in revisions, and the order of the revisions is the same.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -187,9 +187,11 @@ class RolloutWorld {
   std::optional<fleet::RolloutDriver> driver_;
   // The driver's current action, until the driver is told its outcome.
   std::optional<fleet::DriverAction> asked_;
-  // The driver's questions to the gates, until they are answered.
+  // The driver's request to ask the rollout's gates (questions such as one to Prometheus), until
+  // the gates have answered.
   std::optional<fleet::AskGates> asked_gates_;
-  // The gate's most recent answer to this driver for the current batch.
+  // The most recent answer of the rollout's gate (a question such as one to Prometheus) to this
+  // driver for the current batch.
   fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;

@@ -109,7 +109,7 @@ std::string SimNode::key(KeyKind kind) const {
   return key_of(kind, {name_, component});
 }
 
-// ---- records
+// ---- the node's records in the store
 
 // Writes the records with which a starting fleet-agent registers its node.
 void SimNode::enter() {

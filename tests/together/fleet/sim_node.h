@@ -38,10 +38,12 @@ class SimPlans {
   SimPlans(const SimPlans&) = delete;
   SimPlans& operator=(const SimPlans&) = delete;
 
-  // Shows the current records to each plan in which the node takes part. Must be called after each
-  // change of the node's records.
+  // Lets the node decide what to do next in each plan, according to the current records. Must be
+  // called after each change of the node's records.
   void look();
-  // Begins to take part in plans. `active` is the revision of the node's record `active`.
+  // Begins to take part in plans, or continues after the node has registered again. `active` is the
+  // revision at which the node has written its record `active`. Writes to a plan are made only
+  // while the record still has this revision.
   void act(Revision active);
   [[nodiscard]] bool follows() const { return plans_.follows(); }
 
@@ -150,7 +152,8 @@ class SimNode {
   // reports of commander_, which obeys commands, then leave that record unchanged.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
-  // The newest record of the upgrade to the desired version, while this record waits to be written.
+  // The newest record of the upgrade to the desired version, as long as this record waits to be
+  // written to the store. This text is empty if no record waits.
   std::string upgrade_;
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";

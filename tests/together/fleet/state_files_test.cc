@@ -160,8 +160,9 @@ TEST_CASE("an upgrade is under way until the ledger has its end") {
   CHECK_FALSE(is_under_way(NodeLedger()));
 }
 
-// If it were, fleet-agent would wait for a confirmation in the trial of a later upgrade to a
-// desired version, and that upgrade would go back.
+// If the interrupted upgrade still counted as under way, fleet-agent would wait for a command
+// `confirm` in the trial of a later upgrade to a desired version. No such command would come, and
+// the later upgrade would go back.
 TEST_CASE("an upgrade whose command was interrupted before a restart is not under way afterwards") {
   const UpgradePhase phase = GENERATE(UpgradePhase::done, UpgradePhase::staging);
   const std::string attempt = phase == UpgradePhase::staging ? "r2.apply.1" : "r1.apply.1";
@@ -196,9 +197,10 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // An epoch has another number after each restore from a snapshot. A person has accepted epoch 4,
-  // and in this epoch the node has seen revision 90. Now the store is at revision 80, which is
-  // lower, so it was restored once more. No person has accepted this restore.
+  // An epoch begins when the store is restored from a snapshot. A person has accepted epoch 4, and
+  // in this epoch the node has seen revision 90. Now the store is at revision 80, although
+  // revisions only grow. So the store was restored once more, without a new epoch. No person has
+  // accepted this restore.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 
@@ -210,7 +212,8 @@ TEST_CASE("a second restore is doubted, too, if its snapshot knows nothing of th
   const KnownStore known = judge_store({0, 400}, first, 100).known;
   CHECK(known == KnownStore{1'000, 100});
 
-  // Now a later snapshot is restored, which was still taken before the first restore.
+  // Now the store is restored a second time. Its snapshot is newer than that of the first restore,
+  // but was taken before the first restore, and so does not have the first restore's epoch.
   const Epoch second = next_epoch(in_snapshot, 1'600, "the right snapshot");
   CHECK(judge_store(known, second, 400).doubt == "epoch 1600 is not accepted (known: 1000)");
   CHECK(next_epoch(second, 7, "a clock that is wrong").number == 1'601);

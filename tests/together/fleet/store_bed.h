@@ -83,7 +83,7 @@ class StoreBed {
 // Makes the store with which this test program is linked: the fake store, or real members of etcd.
 [[nodiscard]] std::unique_ptr<StoreBed> make_bed();
 
-// ---- makers of transactions
+// ---- functions that make transactions
 [[nodiscard]] Transaction put(const std::string& key, const std::string& value, LeaseId lease = 0);
 [[nodiscard]] Transaction erase(const std::string& key, bool subtree = false);
 [[nodiscard]] Transaction given(Transaction transaction, const std::string& key, Revision revision);

@@ -28,7 +28,7 @@ namespace store_client_test {
 using namespace fleet;
 using namespace std::chrono_literals;
 
-// ---- frames, failures, and the choice of a member
+// ---- the frames of messages, the kinds of failures, and the choice of the member to ask
 
 namespace {
 
@@ -329,7 +329,7 @@ TEST_CASE("bytes that are not a message are no answer") {
   CHECK_FALSE(etcd_messages::granted(""));  // the empty answer names no lease
 }
 
-// ---- signs of life
+// ---- heartbeat requests, which find out whether a silent member still answers
 
 namespace {
 

@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Collects what a watch reports.
+// Collects the reports of a watch: changes, the loss of the watch, or the demand to read all
+// records again.
 struct Told {
   std::vector<Change> changes = {};
   std::optional<Relist> relist = {};

@@ -387,8 +387,9 @@ class MoveBench {
     return member;
   }
 
-  // Writes the key through the second client, and tries again until the write is committed. A
-  // mirror of the first client copies each key that begins with /a/, /b/, /c/ or /d/.
+  // Writes the key through the second client, and tries again until the write is committed. The
+  // first client has four mirrors (local copies of records): of the keys that begin with /a/, /b/,
+  // /c/ and /d/.
   void put(const std::string& key, const std::string& value) {
     commit({.puts = {Put{key, value}}});
   }

@@ -96,8 +96,9 @@ class Stale : public Relay {
   int reads_ = 0;
 };
 
-// Runs four clients for twenty seconds of the simulated clock. `wrap` makes the store of each
-// client.
+// Runs four clients for twenty seconds of the simulated clock. For each client, `wrap` gets a
+// connection to the fake cell, and returns the store that the client uses instead, such as one with
+// an injected bug.
 template <class Wrap>
 Judge play(std::uint64_t seed, const Wrap& wrap) {
   VirtualTime time;

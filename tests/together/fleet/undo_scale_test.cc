@@ -83,7 +83,7 @@ struct Undo : fleet_test::DriverWork {
   }
   void note_changes() { news.insert(news.end(), store.changes().begin(), store.changes().end()); }
 
-  // Reports all changes since the last report to the driver.
+  // Reports to the driver all changes that have not been reported to it yet.
   void tell_changes() {
     const auto changes = std::exchange(news, {});
     for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -14,9 +14,10 @@ using namespace fleet;
 
 const Desired wish{.version = "3", .digest = "d3", .pinned = true, .trace = "desired-4"};
 
-// Begins a rollout over a node that runs version 1, and whose own desired version is `wish`. `last`
-// is the node's last upgrade; the `?` in its attempt is replaced with the revision of `wish`.
-// Returns the desired version that an undo would give back.
+// Begins a rollout over a node that runs the version `running`, and whose own desired version is
+// `wish`. `last` is the record of the node's last upgrade. If its member `attempt` has a `?`, the
+// `?` is replaced with the revision of `wish`. Returns the desired version that an undo of the
+// rollout would give back to the node.
 Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
   fleet_test::TestStore store;
   store.put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"n"}}));
@@ -43,7 +44,8 @@ Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
 TEST_CASE("an undo gives a node the wish from before the rollout") {
   CHECK(kept_for_undo({.phase = UpgradePhase::staging, .attempt = "desired.?.1", .to = "3"}) ==
         wish);
-  // An earlier wish for the same version has failed, and this one has not been tried yet.
+  // The failed attempt belongs to revision 1 of the node's desired version, which named the same
+  // version. The node has not tried the current revision, `wish`, yet.
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "desired.1.1", .to = "3"}) ==
         wish);
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "r1.apply.1", .to = "3"}) == wish);
@@ -58,7 +60,8 @@ TEST_CASE("an undo gives a node that its wish has failed on the version that it 
   CHECK(kept.why == "3 has failed: broken");
   CHECK(kept.trace == wish.trace);
   CHECK(kept.pinned);
-  // No record can have this text as a version.
+  // The node reports that it runs a version with a name that no record may have. So the undo cannot
+  // name that version, and gives back the wish.
   CHECK(kept_for_undo(failed, "1 (debug)") == wish);
 }
 

@@ -11,8 +11,8 @@
 
 namespace {
 
-// Returns by how many seconds the clock is ahead, as the file in WALL_CLOCK says, or 0 if there is
-// no such file.
+// Returns the number of seconds by which the shown wall clock must be ahead. Reads the number from
+// the file that the environment variable WALL_CLOCK names. Returns 0 if there is no such file.
 long ahead_s() {
   const char* const path = std::getenv("WALL_CLOCK");
   const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC);

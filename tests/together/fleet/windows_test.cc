@@ -358,7 +358,7 @@ TEST_CASE("of several nodes the one whose window opens last decides") {
   CHECK(view.opening(std::vector<std::string>{"c"}, minute, 0).is_open);
 }
 
-// ---- windows in the drivers
+// ---- the drivers of rollouts and plans, which begin nothing while a window is closed
 
 Reading cell_with(const std::string& key, const std::string& record) {
   Reading reading{.revision = 9};

@@ -340,8 +340,10 @@ TEST_CASE("the upgrade is confirmed only at the gate") {
 TEST_CASE("a command to stop for an earlier attempt waits, and confirms no other upgrade") {
   Bench bench;
   bench.reach(UpgradePhase::cutover_ready);
-  // The wish changes before the command arrives. The controller has seen the version of the first
-  // attempt, and not that of the second one.
+  // The wish (the node's desired version) changes before the command to stop arrives. The
+  // controller has given the command for the first attempt, whose version it had seen ready. It has
+  // not seen the version of the second attempt, so this command must not confirm the second
+  // attempt.
   bench.step(WishSeen{wish(6, "3.0.0"), false, 6});
   bench.step(AttemptEnded{"cancelled"});
   bench.step(Fetched{"desired.6.6", ""});
@@ -382,8 +384,9 @@ struct Shown {
 };
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
-// `done` if its version already runs. Otherwise `done` may only follow `cutover_ready` (the upgrade
-// is at its gate), and only if the new version is active by then (`has_come`).
+// `done` if its version already runs. Otherwise `done` may only follow `cutover_ready`, the phase
+// in which the new version is ready and waits until it may take over. Also, the new version must be
+// active by then (`has_come`).
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;
@@ -394,8 +397,9 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return ends && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Returns whether the event is possible now. A node never reads an older wish after a newer one,
-// and a new version is active only after the upgrade has been at its gate.
+// Returns whether the event is possible now. A node never reads an older wish after a newer one. A
+// new version becomes active only in the phase `cutover_ready`, in which it waits until it may take
+// over.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))
     return !seen->wish || seen->wish->revision >= node.seen;
