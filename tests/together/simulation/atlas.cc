@@ -18,7 +18,7 @@ using test::EventClass;
 using test::EventKind;
 using test::Speaker;
 
-// ---- keys
+// ---- the class KeyTable
 
 void KeyTable::reserve(std::size_t count) {
   std::size_t size = 16;
@@ -210,7 +210,7 @@ Atlas::Atlas() {
     sheets_.push_back(sheet.get());
 }
 
-// ---- visits
+// ---- the class Visits
 
 Visits::Visits(const Atlas& atlas) : atlas_(atlas) {
   for (int policy = 0; policy < test::all_policies; ++policy) {
@@ -331,7 +331,7 @@ std::string Visits::missed(std::size_t kinds_max) const {
   return text;
 }
 
-// ---- a run on the map
+// ---- the class Follower, which follows a run of the simulation on the map
 
 void Follower::begin(const Policy& policy, Duration exit_grace) {
   policy_ = test::which_policy(policy);

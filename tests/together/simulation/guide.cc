@@ -76,8 +76,8 @@ Goal Goals::goal(std::uint64_t seed) const {
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
-// Returns the options of a run as the exploration, which has made the maps, would set them. The
-// exploration sets a limit on the wait for `confirm` only in options that set a gate. So if the
+// Returns the options of a run in the form that the exploration, which has made the maps, gives to
+// them. In the exploration, options limit the wait for `confirm` only if they set a gate. So if the
 // run's options set no gate, the returned options have no such limit.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
@@ -98,9 +98,9 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Tries the run's time limits, and then random ones, until the run can make all moves of way_,
-// which lead to its goal, with these limits. Returns false if all draws_max tries fail; the limits
-// of the last try then stay.
+// Looks for time limits with which the run can make all moves of way_, which lead to its goal.
+// Tries the run's own limits first, and then random ones. Returns false if all draws_max tries
+// fail; the limits of the last try then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),

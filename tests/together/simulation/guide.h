@@ -51,8 +51,9 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide makes this move in passing: before a goal that begins in the same state.
-// Such a move does not change the supervisor's state, and need not be the goal of a run.
+// Returns whether this move need not be a goal of its own. Such a move does not change the
+// supervisor's state. A guide makes all such moves that are possible in a state before it makes a
+// goal that begins in this state.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The list of all goals. A goal is a move, from one state of the supervisor to the next, to which a

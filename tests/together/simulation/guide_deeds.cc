@@ -45,10 +45,10 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no bytes may wait for this agent in the upgrader. This is so if the agent is
-// ready and not yet activated, and the guide still has to make a move in which an `activate` is
-// lost because an agent closes its input. The write of the `activate` must be the first write that
-// fails.
+// Returns true if the guide must not let any bytes for this agent wait in the upgrader. In some
+// moves an `activate` is lost because an agent has closed its input, and the write of the
+// `activate` must be the first write that fails. So this function returns true if such a move is
+// still to come, and the agent is ready and not yet activated.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }

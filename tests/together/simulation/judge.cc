@@ -19,8 +19,8 @@ namespace {
 
 // ---- events and actions as text, for the trace
 
-// Calls `use` with the generation of the agent that the event is about. Does nothing if the event
-// is about no agent.
+// Calls `use` with the generation (the number) of the agent that the event is about. Does nothing
+// if the event is about no agent.
 template <class AnyEvent, class Use>
 void with_generation(AnyEvent& event, const Use& use) {
   std::visit(
@@ -62,7 +62,8 @@ std::string detail(const Event& event) {
   return "";
 }
 
-// Returns the generation of the agent that the event is about, or 0 if it is about no agent.
+// Returns the generation (the number) of the agent that the event is about, or 0 if the event is
+// about no agent.
 Generation generation_of(const Event& event) {
   Generation found = 0;
   with_generation(event, [&](const Generation& generation) { found = generation; });
@@ -87,7 +88,7 @@ std::vector<std::string> print(const Actions& actions) {
   return lines;
 }
 
-// ---- lines and rules
+// ---- functions that the checks use, and the report of a broken rule
 
 // The maximum number of events in a run. A correct run has fewer events. So this limit ends a run
 // whose events never stop, even if its clock moves on.
@@ -208,8 +209,9 @@ void Judge::tell_stale(test::EventClass kind) {
   }
 }
 
-// Delivers this event with a generation that the supervisor does not know. Checks rule S7 of
-// tests/INVARIANTS.md: an event of an agent that has ended changes nothing.
+// Delivers this event with a generation (the number of an agent) that the supervisor does not know,
+// as if the agent had ended. Checks rule S7 of tests/INVARIANTS.md: an event of an agent that has
+// ended changes nothing.
 void Judge::tell_stale_event(Event stale) {
   set_generation(stale, supervisor_->state().last_generation + 7);
   const State before = supervisor_->state();
@@ -365,9 +367,9 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If a deadline has taken effect in this step, it may have ended the wait that the late
-    // deadline `name` limits. Then `name` was cleared or set anew, and need not have been
-    // postponed.
+    // If a different deadline has taken effect in this step, it may have ended the wait that the
+    // late deadline `name` limits. In this case `name` was cleared or set anew, and need not have
+    // been postponed.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -451,8 +453,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback is sent exactly once, in its `welcome` or its `activate`, the reason why
-// the upgrade failed. No other agent may be sent this reason.
+// Checks that a fallback is told why the upgrade failed, and is told this exactly once: in its
+// `welcome` or in its `activate`. No other agent may be told why an upgrade failed.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");
@@ -463,8 +465,9 @@ void Judge::see_reason(const Process& process, const Activate& activate) {
   }
 }
 
-// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, the
-// standby is no longer needed, and is killed in the same step.
+// Checks a part of rule S9 of tests/INVARIANTS.md. A standby is a fallback that waits during the
+// trial of the new version. When the new version has passed its trial, the standby is no longer
+// needed, and must be killed in the same step.
 void Judge::check_standbys() {
   for (const auto& process : machine_.processes()) {
     const bool stands_by = process->is_fallback && !process->promised && !process->killed;

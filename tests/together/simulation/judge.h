@@ -44,8 +44,8 @@ enum class World {
 // passes a function with a bug.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
-// An interface. Its implementation, in atlas.h, follows each step of the supervisor on the map of
-// the supervisor's states.
+// An interface through which the judge reports each step of the supervisor. The class Follower
+// (atlas.h) implements it, and follows the steps on the map of the supervisor's states.
 class Tracker {
  public:
   virtual ~Tracker() = default;
@@ -106,8 +106,8 @@ class Judge {
   // Delivers a late event of this kind about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
-  // ---- calls by the doubles of libuv and of system calls, when the code in upgrader/shell acts on
-  // the simulated machine
+  // ---- the functions that the doubles of libuv and of system calls call when the code in
+  // upgrader/shell acts on the simulated machine
   [[nodiscard]] World next_outcome(World asked);
   // Returns true if the upgrader is about to change the link AGENT back, so that it names the
   // program that was committed last (the action PutLinkBack).

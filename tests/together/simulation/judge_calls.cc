@@ -191,7 +191,7 @@ void Judge::check_init() {
   }
 }
 
-// ---- the event loop
+// ---- the upgrader's event loop
 
 void Judge::look_begins() {
   looking_ = true;
@@ -248,9 +248,10 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // An upgrader at rest may have a timer for the next message to init. Its loop may have a timer
-  // for later than that only if the upgrader is busy. An upgrader with a watchdog of init is always
-  // busy, even if no deadline is set: it must notify init regularly.
+  // An upgrader at rest may have a timer for the next message to init, which comes within
+  // `pace_interval`. A timer for a later time is allowed only if the upgrader is busy. An upgrader
+  // is busy if it has set a deadline. It is always busy if init has set a watchdog, since it must
+  // then notify init regularly.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + pace_interval) {
@@ -267,7 +268,7 @@ bool Judge::at_rest(const std::optional<Time>& timer) {
   return acted;
 }
 
-// ---- the end
+// ---- the end of the upgrader
 
 void Judge::run_ended(int status) {
   if (!verdict_.empty()) return;

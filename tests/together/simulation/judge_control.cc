@@ -31,7 +31,7 @@ std::size_t count_of(const Value& object, const char* name) {
 
 }  // namespace
 
-// ---- lines
+// ---- the lines that the upgrader reads from the FIFO
 
 // Cuts the bytes into lines without the upgrader's own code. Text that ends with a newline is a
 // line. Text after the last newline, at the end of the file, is an incomplete line.
@@ -87,8 +87,8 @@ bool Judge::take_line_without_supervisor() {
 }
 
 // Returns true if the next line that the upgrader has read is this request, and the upgrader has to
-// pass it to the class Supervisor. It has to be passed on unless it has its answer already, or is
-// an upgrade with an id that the upgrader already knows.
+// pass the request to the class Supervisor. The upgrader must not pass on a request that has been
+// answered already, or a request for an upgrade whose id the upgrader already knows.
 bool Judge::is_next(const ControlRequest& request) const {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -143,7 +143,7 @@ std::string Judge::id_under_way() const {
   return text_of(status["upgrade"], "id");
 }
 
-// ---- status.json
+// ---- the checks of status.json
 
 void Judge::status_written(std::string_view text, bool well) {
   const bool last = text.find("\"ended\":{") != std::string_view::npos;

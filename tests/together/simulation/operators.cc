@@ -113,7 +113,7 @@ const Asked* Operators::meaning_of(const std::string& line) const {
   return found == meanings_.end() ? nullptr : &found->second;
 }
 
-// ---- the lines
+// ---- the lines that operators write
 
 void Operators::write_one() {
   std::string line = line_of_any_kind();

@@ -55,10 +55,10 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor by which the upgrader reads the FIFO: the number of writers that had come
-  // before the descriptor was opened, minus 1 if any writer had the FIFO open at that time. If this
-  // number differs from came_, the number of all writers so far, and no writer has the FIFO open
-  // now, the reader sees the end of the file.
+  // For each descriptor with which the upgrader reads the FIFO: the number of writers that had come
+  // when the descriptor was opened, minus 1 if a writer had the FIFO open at that time. came_ is
+  // the number of all writers so far. If the two numbers differ, and no writer has the FIFO open
+  // now, a reader with this descriptor sees the end of the file.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;

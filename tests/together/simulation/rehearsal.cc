@@ -202,8 +202,9 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Lets the deadlines pass that are due now, after a move has led to `place`, a state of the
-// supervisor. Returns true if at most two are due, and none of them changes this state.
+// Must be called after a move has led to `place`, a state of the supervisor. Lets all deadlines
+// pass that are due now. Returns true if at most two deadlines are due, and none of them changes
+// the state.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

@@ -19,7 +19,7 @@
 
 namespace upgrader::simulation {
 
-// Chooses the message that a puppet must send to make an event of a given kind happen.
+// ---- the message that a puppet must send to make an event of a given kind happen
 
 // The time limits and durations that agents write into their messages in a guided run.
 struct SaidTimes {
@@ -34,12 +34,13 @@ struct SaidTimes {
                                                                       const State& state,
                                                                       const SaidTimes& said);
 
-// Returns the place to which this event leads from the given place of the map. The event must be
-// one after which the supervisor orders nothing whose outcome matters. Returns nullopt if the map
-// has no such move.
+// Searches the map for the move that begins at `place` and consists of this event alone, without
+// outcomes of the supervisor's orders. Returns the place to which this move leads, or nullopt if
+// the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
-// Returns the deadline that passes with this event, if this deadline is set.
+// Returns the deadline whose passing causes this event. Returns nullopt if this deadline is not
+// set.
 [[nodiscard]] std::optional<Time> deadline_of(const State& state, test::EventClass event);
 // Returns true if the event can come only when a deadline has passed, or is near.
 [[nodiscard]] bool is_timed(test::EventClass event);

@@ -104,7 +104,7 @@ bool print_figures(std::uint64_t seeds, const Tally& tally, const Visits& visits
   return missing.empty();
 }
 
-// ---- seeds
+// ---- the runs of all seeds, in several processes
 
 constexpr std::size_t workers = 2;
 constexpr std::uint64_t repeated_seeds = 100;
@@ -216,10 +216,11 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Looks at the next seeds after `above`, as many as are needed so that each goal (the move to which
-// a run is led) occurs once. Returns the seeds with a goal that no run has made. Also returns seeds
-// whose goal begins in a state from which other moves lead that no run has made, but at most one
-// such seed for each state.
+// Returns seeds whose runs can make moves that no run has made yet. Looks at the next seeds after
+// `above`, as many as are needed so that each goal (the move to which a run is led) occurs once.
+// Returns each seed whose goal no run has made. If a run has made the goal, but other moves that
+// lead from the goal's first state are left, also returns the seed, but at most one such seed for
+// each state.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -1,4 +1,5 @@
-# make simulate: the real loop, supervisor, session and codec on a simulated machine.
+# make simulate: runs the upgrader's real event loop, supervisor, session and codec on a simulated
+# machine.
 
 simulation_directory := tests/together/simulation
 simulation_calls := read write close ioctl clock_gettime epoll_wait signalfd sendto
