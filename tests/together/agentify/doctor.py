@@ -159,7 +159,8 @@ def test_an_interrupted_doctor_ends_the_daemon(stage):
     """a doctor that is interrupted, or whose output nobody reads, first ends the daemon"""
     write_server(stage)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        # SIGTERM does not end the daemon, so the doctor is still at work when its signal comes.
+        # In all runs but that with SIGPIPE, the daemon ignores SIGTERM. So `agentify doctor` cannot
+        # end the daemon quickly, and is still at work when the test sends it the signal.
         daemon = server(stage, *(["ignores"] if number != signal.SIGPIPE else []))
         doctor = subprocess.Popen([*AS_USER, str(AGENTIFY), "doctor", "--", *daemon],
                                   env=environment_of(stage), text=True, stdin=subprocess.DEVNULL,

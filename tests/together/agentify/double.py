@@ -267,7 +267,7 @@ class Double:
         os.close(self.to_agent)
         self.to_agent = -1
 
-    # ---- the end of agentify
+    # ---- how agentify has ended
 
     def wait(self):
         """Returns how agentify ended: its exit status, or the negative number of a signal."""

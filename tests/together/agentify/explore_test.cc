@@ -268,7 +268,7 @@ std::vector<Happening> all_happenings(const World& world) {
   return list;
 }
 
-// ---- the walk
+// ---- the search through all states that the adapter can reach
 
 struct Place {
   Adapter adapter;
@@ -287,10 +287,12 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the next event that leads agentify to its exit. If a check, a start, or a cleanup by the
-// keeper (the daemon's parent process) has begun, the event is its end. After that comes the
-// upgrader's request to stop. Of the possible ends of the daemon, this function uses only the one
-// by SIGKILL.
+// Returns an event that brings agentify nearer to its exit. If a check, a start of the daemon, or a
+// cleanup by the keeper (the daemon's parent process) is under way, the event is its end.
+// Otherwise, if the upgrader has not asked agentify to stop yet, the event is this request. After
+// the request, a running daemon is killed by SIGKILL; this function uses no other end of a daemon.
+// But if agentify itself is about to send a signal, or no daemon runs, the event is that time
+// passes.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

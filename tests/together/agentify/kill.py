@@ -133,7 +133,7 @@ class Family:
         return True
 
 
-# ---- the runs
+# ---- the runs of the test: each run has an upgrade, and at most one kill
 
 server = None  # the HTTP server that agentify probes in every run; forked workers share it
 
@@ -164,7 +164,7 @@ class Life:
         self.upgrader = None
         self.names = {}
 
-    # ---- the kill
+    # ---- the kill of a run: its moment and its victim
 
     def step(self, pid, name):
         self.steps[name] += 1
@@ -194,7 +194,7 @@ class Life:
             return None
         return found[0 if which == "first" else -1]
 
-    # ---- the small init
+    # ---- the start and restart of the upgrader, as an init system does it
 
     def start(self):
         self.starts += 1

@@ -157,7 +157,7 @@ TEST_CASE("a wrong argument is named") {
         "--version-command: is of no use beside --version");
 }
 
-// ---- values
+// ---- durations, signals, stop plans and other values
 
 namespace {
 

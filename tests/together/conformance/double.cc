@@ -218,7 +218,7 @@ void Agent::take(const Message& message) {
   if (type == "novelty" && is("unknown-type-exits")) leave(9);
 }
 
-// ---- while the agent is held
+// ---- while the agent is held: it has been started, and is not active yet
 
 void Agent::welcome(const Message& message) {
   role_ = text(message, "role");

@@ -120,7 +120,7 @@ TEST_CASE("a type that an agent does not have is unknown") {
   CHECK(said(R"({"type":""})").kind == Said::Kind::unknown);
 }
 
-// ---- reading the output
+// ---- how an agent's output is read from its pipe
 
 TEST_CASE("one turn of the loop reads a limited amount of an endless output") {
   const int endless = ::open("/dev/zero", O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -21,7 +21,7 @@ namespace control_test {
 
 using namespace integration;
 
-// ---- status.json and the directory
+// ---- the content of status.json, and the control directory itself
 
 namespace {
 
@@ -314,7 +314,7 @@ TEST_CASE("agents inherit nothing of the control directory") {
   }
 }
 
-// ---- requests
+// ---- requests that an operator writes into the control directory
 
 namespace {
 

@@ -263,7 +263,7 @@ TEST_CASE("sockets that init has passed to another process do not reach an agent
   CHECK(world.agent().report().keys("fd:") == Texts{"fd:0", "fd:1", "fd:2"});
 }
 
-// ---- arguments
+// ---- the arguments with which an agent starts
 
 namespace {
 

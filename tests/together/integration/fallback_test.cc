@@ -306,7 +306,7 @@ TEST_CASE("an agent's program is shown by its own name in the process table") {
   CHECK(read_file("/proc/" + std::to_string(first.pid()) + "/comm") == "my-agent\n");
 }
 
-// ---- a fallback that stands by
+// ---- a fallback that waits during the trial (a standby)
 
 namespace {
 

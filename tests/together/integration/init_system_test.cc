@@ -17,7 +17,7 @@ namespace init_system_test {
 
 using namespace integration;
 
-// ---- readiness, status and the end
+// ---- messages to init about the upgrader's readiness, its status and its end
 
 TEST_CASE("init is told READY=1 once, when the first agent is active, and STOPPING=1 at the end") {
   World world{World::Later()};

@@ -377,7 +377,7 @@ TEST_CASE("the agent runs alone, without an upgrader, through crashes") {
   expect_proof(stage);
 }
 
-// ---- heartbeats
+// ---- heartbeats of the sample agent
 
 namespace {
 

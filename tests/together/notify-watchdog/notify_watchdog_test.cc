@@ -22,7 +22,7 @@ namespace notify_watchdog_test {
 using namespace notify_watchdog;
 using namespace std::chrono_literals;
 
-// ---- the decisions
+// ---- the decisions when to feed the watchdog device, and whether to disarm it
 
 namespace {
 

@@ -189,7 +189,7 @@ TEST_CASE("a shortened ledger says the same of every release") {
   }
 }
 
-// ---- every combination
+// ---- the choice for every combination of releases and their histories
 
 namespace {
 

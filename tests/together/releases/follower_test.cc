@@ -96,7 +96,8 @@ struct Bench {
     follower->upgrade_failed(
         {.id = last_id, .stage = stage, .reason = "it failed", .errno_name = errno_name});
   }
-  // Tells the follower of a failure while it cannot use the directory, in which others may write.
+  // Tells the follower that its upgrade has failed. At this time the follower cannot use its
+  // directory of releases: it refuses the directory, since other users may write to it.
   void fail_out_of_reach(const std::string& stage) {
     fs::permissions(directory.path(), fs::perms::all);
     fail(stage);

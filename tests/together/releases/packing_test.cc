@@ -200,8 +200,8 @@ TEST_CASE("a tree that no archive may contain is refused before it is packed") {
       "agent is no regular file, so it cannot be what is executed");
 }
 
-// Plans the packing of a tree whose list of members has exactly the most bytes that `add` accepts,
-// and of the same tree with one name that is a byte longer.
+// Plans the packing of two trees. The list of members of the first tree has the maximum number of
+// bytes that `add` accepts. The second tree is the same, except that one name is a byte longer.
 TEST_CASE("a tree whose names are too long together is refused before it is packed") {
   constexpr std::size_t lines = 65'536;
   const std::vector<std::pair<Listed::Kind, Found::Kind>> kinds{

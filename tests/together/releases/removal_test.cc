@@ -1,5 +1,6 @@
-// Tests which releases an upgrader's status.json protects from removal, where the status cannot
-// have the bytes of the path of what runs. The directories are real; no upgrader runs.
+// Tests which releases are protected from removal because an upgrader's status.json names them. The
+// tested paths are difficult: a path that is not UTF-8, a path that may be cut in status.json, and
+// a link of --previous that lies elsewhere. The directories are real; no upgrader runs.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -89,7 +90,8 @@ TEST_CASE("nothing is removed if the status may have cut the path of what runs")
   };
 
   CHECK_FALSE(uses(std::string(4'094, 'x'), ",\"cut\":true"));
-  // has as many bytes in the status, where each quote is escaped
+  // This path is shorter, but each of its quotes is escaped in status.json. So the path takes about
+  // as many bytes there as the path above, and may be cut, too.
   CHECK_FALSE(uses(quotes, ",\"cut\":true"));
   CHECK(uses(std::string(4'094, 'x'), ""));
   CHECK(uses("srv/agent", ",\"cut\":true"));  // some other text of the agent was cut

@@ -25,8 +25,8 @@ from double import free_port, marked  # noqa: E402
 from world import BUILD, World  # noqa: E402
 
 FILE_TIME = 499162500
-# Seconds to wait. npm and pip need seconds of processor time, which on a busy machine become
-# minutes.
+# The time limit of every wait, in seconds. npm and pip need seconds of processor time, which on a
+# busy machine become minutes.
 PATIENCE_S = 300
 
 

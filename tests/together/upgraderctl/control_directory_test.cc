@@ -117,7 +117,7 @@ TEST_CASE("a member is had as it is spelled") {
   CHECK(raw_member(whole, "endings", "none").find(R"([{"id":"u0")") == 0);
 }
 
-// ---- news of a change
+// ---- how upgraderctl notices that a file has changed
 
 TEST_CASE("files that change faster than they are looked at do not hold up a timer") {
   const TemporaryDirectory directory;

@@ -374,7 +374,7 @@ TEST_CASE("an upgrade that is only followed is asked for by nobody") {
   CHECK(talk.ended_with() == exit_done);
 }
 
-// ---- ids of other requests, and missing facts
+// ---- ids under which another request has begun an upgrade, and endings without the usual facts
 
 namespace {
 
@@ -421,8 +421,8 @@ TEST_CASE("another request's upgrade may be recognised only by its ending or its
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  // The ended upgrade u1 is that of the earlier request, to version 1.1. So this request, for a
-  // different version, must count as refused.
+  // The ended upgrade u1 was an upgrade to version 1.1, which an earlier request has begun. This
+  // request has the same id, but is for version 1.2. So it must count as refused.
   talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);

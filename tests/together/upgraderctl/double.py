@@ -55,7 +55,7 @@ class Double:
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    # ---- the double's life
+    # ---- the fake upgrader's start, and the status.json that it writes
 
     def begin(self, version="1.0", generation=1):
         os.makedirs(self.directory, mode=0o700, exist_ok=True)

@@ -53,7 +53,7 @@ TEST_CASE("microseconds are shown as what they come to") {
   CHECK(show_microseconds(1'500'000) == "1.5 s");
 }
 
-// ---- a clock that was set
+// ---- times in status.json, if somebody has set the clock since the upgrader's start
 
 namespace {
 

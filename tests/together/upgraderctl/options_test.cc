@@ -151,7 +151,8 @@ TEST_CASE("a name that no upgrader has is refused, with the names that there are
   CHECK(std::get<NoPlace>(choose_place(parsed({"absent", "status"}), bases)).text ==
         "there is no upgrader absent below /run/upgrader and /u; there is: app log");
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), {{"/u"}})).path == "/u/absent");
-  // The first directory is empty, or the caller may not list it: the name may be there.
+  // The first directory has no names: it is empty, or the caller may not list it. In the second
+  // case an upgrader `absent` may be there. So the name is not refused.
   const std::vector<Base> unlisted = {{"/run/upgrader"}, {"/u", {"mine"}}};
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), unlisted)).path ==
         "/run/upgrader/absent");

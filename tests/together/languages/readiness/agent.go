@@ -1,4 +1,5 @@
-// An agent in Go with the feature `readiness`: see play.py. usage: agent FIFO
+// An agent in Go with the feature `readiness`: init is told READY=1 only when the agent
+// has said `healthy`. play.py starts the agent. usage: agent FIFO
 package main
 
 import (

@@ -1,4 +1,5 @@
-// An agent in JavaScript with the feature `readiness`: see play.py. usage: agent.js FIFO
+// An agent in JavaScript with the feature `readiness`: init is told READY=1 only when the agent
+// has said `healthy`. play.py starts the agent. usage: agent.js FIFO
 
 const { readFile } = require('node:fs/promises');
 

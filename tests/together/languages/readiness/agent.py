@@ -1,4 +1,5 @@
-"""An agent in Python with the feature `readiness`: see play.py. usage: agent.py FIFO"""
+"""An agent in Python with the feature `readiness`: init is told READY=1 only when the agent
+has said `healthy`. play.py starts the agent. usage: agent.py FIFO"""
 
 import sys
 

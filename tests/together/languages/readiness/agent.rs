@@ -1,4 +1,5 @@
-//! An agent in Rust with the feature `readiness`: see play.py. usage: agent FIFO
+//! An agent in Rust with the feature `readiness`: init is told READY=1 only when the agent
+//! has said `healthy`. play.py starts the agent. usage: agent FIFO
 
 use agent_protocol::{Agent, Event};
 use std::time::Duration;

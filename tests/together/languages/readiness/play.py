@@ -65,7 +65,8 @@ def play(directory):
             [upgrader, "--start-timeout=30s", "--", *command, fifo], stdin=subprocess.DEVNULL,
             stderr=errors, env={**os.environ, "NOTIFY_SOCKET": directory + "/notify"})
     try:
-        # 1,000 seconds or more: the agent has extended its deadline, which was 30 seconds.
+        # The ten digits mean at least 1,000 seconds. So the agent has extended its deadline, which
+        # was 30 seconds.
         init.wait_for(r"EXTEND_TIMEOUT_USEC=\d{10}")
         init.wait_for("STATUS=.*not healthy yet")
         check("an active agent that has not said healthy is not ready to init",
