@@ -35,7 +35,7 @@ def content_of(path):
         return b""
 
 
-# ---- the link
+# ---- upgrades, which change AGENT's link
 
 # An agent in shell. Unless it is version v2, it requests an upgrade to the program that its first
 # argument names. Version v2 exits when it is committed, and then the upgrader exits, too. The
@@ -74,8 +74,9 @@ class LinkStory:
     """The story of a commit. A release is installed as the manual page says, and the upgrader
     commits it. Meanwhile every change to the files is recorded."""
 
-    # For each story: the path of AGENT's link, the link's target, the path of the new release, and
-    # a file that a killed upgrader has left (None if there is none).
+    # For each story (a course of events that is recorded): the path of AGENT's link, the link's
+    # target, the path of the new release, and a file that a killed upgrader has left (None if there
+    # is none).
     PLACES = {
         "beside": ("releases/current", "agent-v1", "releases/agent-v2", None),
         "elsewhere": ("bin/agent", "/releases/agent-v1", "releases/agent-v2", None),
@@ -188,7 +189,7 @@ class WayBackStory(LinkStory):
     """The story of a commit with --previous. First the link of --previous must name the old
     version, and then AGENT's link the new one."""
 
-    # For each story:
+    # For each story (a course of events that is recorded):
     # * the path of AGENT's link, and its target at the beginning
     # * the path of the link of --previous, and its target at the beginning; the target is None if
     #   there is no such link yet
@@ -210,10 +211,10 @@ class WayBackStory(LinkStory):
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The same story as `killed`, but without --attempts. The file of --attempts and the link of
-        # --previous are in one directory. With --attempts, the first starts of an agent sync this
-        # directory, too. Without --attempts, only the commit can sync it, so the story shows
-        # whether the commit does so.
+        # The same course of events as in the story `killed`, but without --attempts. The file of
+        # --attempts and the link of --previous are in one directory. With --attempts, the first
+        # starts of an agent sync this directory, too. Without --attempts, only the commit can sync
+        # it, so the story shows whether the commit does so.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # The story of a boot: the version that AGENT's link names fails at once, so the version
@@ -316,7 +317,7 @@ class WayBackStory(LinkStory):
                 *(os.path.join(place, path) for path in paths)]
 
 
-# ---- the position
+# ---- the sample agent, which saves how far it has copied a log
 
 class PositionStory:
     """The story of a saved position: the sample agent follows a log that is rotated. The agent is
@@ -435,7 +436,7 @@ class PositionStory:
         self.notes = []
         self.sessions.append((self.disk.moment, self.copy_input()))
 
-    # ---- the story
+    # ---- the course of the events
 
     def tell_all(self):
         self.append(2)

@@ -89,7 +89,8 @@ bool matches(std::string_view line, std::string_view shape) {
 
 class LogShapes {
  public:
-  // Reads the shapes from a table such as log_lines.table.
+  // Reads the shapes, which are patterns of permitted log lines, from a table such as
+  // log_lines.table.
   explicit LogShapes(const std::string& table_path);
 
   [[nodiscard]] bool has(std::string_view line) const;
@@ -203,7 +204,7 @@ std::string growth(const Measure& base, const Measure& end) {
   return found;
 }
 
-// ---- the run
+// ---- the run of an upgrader through many upgrades
 
 constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
@@ -335,7 +336,7 @@ void Run::take_measure(bool base) {
   if (base) outcome_.base = outcome_.last;
 }
 
-// ---- canaries and results
+// ---- canaries (runs with an injected bug), and the lines for the table of results
 
 struct Canary {
   std::string seeded;

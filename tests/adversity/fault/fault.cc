@@ -157,7 +157,7 @@ void judge_all(const Setting& setting, const std::vector<Planned>& faults,
   if (taken != faults.size()) throw std::runtime_error("a worker ended before its work was done");
 }
 
-// ---- figures
+// ---- counting the outcomes of all faults, and showing the run with one fault
 
 // The numbers of the run that are printed for the table of results.
 struct Figures {
@@ -230,8 +230,8 @@ bool judged_wrong(const Setting& setting, const std::string& text, const Report&
   return judged.wrong.find(about) != std::string::npos;
 }
 
-// Runs the canaries: a bad upgrader that checks no result must be found bad, and a fault that
-// cannot fire must be reported.
+// Runs the canaries, which show that the test notices errors. A bad upgrader that checks no result
+// must be found bad. A fault that cannot fire must be reported.
 bool run_canaries(const Setting& setting, const Baselines& baselines,
                   const Expectations& expectations) {
   Setting broken = setting;
@@ -254,7 +254,7 @@ bool run_canaries(const Setting& setting, const Baselines& baselines,
   return caught;
 }
 
-// ---- the results
+// ---- printing the results
 
 bool tell_result(const Figures& figures) {
   std::string text =

@@ -84,8 +84,8 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string error = error_name(fault.error());
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
-  // If an operator's request was refused, the answer in status.json names the reason, but not the
-  // stage of an upgrade. The outcome then has `refused` in place of the stage.
+  // The answer in status.json that refuses an operator's request names the reason, but not the
+  // stage of an upgrade. So the outcome of the run has the word `refused` in place of the stage.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);

@@ -12,12 +12,12 @@
 
 namespace fault {
 
-// The reports of the runs without a fault, one for each play, by the play's name.
+// The reports of the runs without a fault: one for each play (scripted run), by the play's name.
 using Baselines = std::map<std::string, Report>;
 
-// Runs every play twice without a fault. Throws if a run goes wrong, or does not show the event for
-// which the play was written. Also throws if the two runs make different system calls. A fault
-// strikes the k-th call of a name, so this must be the same call in every run.
+// Runs every play (scripted run) twice without a fault. Throws if a run goes wrong, or does not
+// show the event for which the play was written. Also throws if the two runs make different system
+// calls. A fault strikes the k-th call of a name, so this must be the same call in every run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 
@@ -35,8 +35,8 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 
-// Parses the name of a fault, which has the form PLAY:WHO:CALL:WHAT:K. These parts are the members
-// of Fault (tracer.h).
+// Parses the name of a fault, such as `parallel:upgrader:read.agent:EAGAIN:2`. The form is
+// PLAY:WHO:CALL:WHAT:K, and tracer.h explains these parts, which are the members of Fault.
 [[nodiscard]] Fault parse_fault(const std::string& text);
 
 }  // namespace fault

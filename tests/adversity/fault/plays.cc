@@ -91,8 +91,9 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
   return true;
 }
 
-// A play in which a new file replaces the first program at its path. When the upgrade fails, the
-// upgrader must start the old file again, from the descriptor that it has kept open.
+// A play (scripted run) in which a new file replaces the first program at its path. When the
+// upgrade fails, the upgrader must start the old file again, from the descriptor that it has kept
+// open.
 Play rollback() {
   Play play{.name = "rollback",
             .about = "unfit on trial, rolled back to a program that was replaced; log to a socket",
@@ -110,9 +111,9 @@ Play rollback() {
   return play;
 }
 
-// A play with an adapter, a program that is started instead of the agent. A new file replaces the
-// adapter at its path. The upgrader must still execute the old adapter, through its open
-// descriptor.
+// A play (scripted run) with an adapter, a program that is started instead of the agent. A new file
+// replaces the adapter at its path. The upgrader must still execute the old adapter, through its
+// open descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",

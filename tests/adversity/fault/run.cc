@@ -190,7 +190,7 @@ Agent* Run::active() {
   return nullptr;
 }
 
-// ---- acts of the agents
+// ---- the steps that the scripted agents take
 
 // Lets one agent act once. An agent that still has steps to do comes first; otherwise an agent
 // reacts to the next message that it has read. If several agents could act, the oldest one does.
@@ -251,8 +251,7 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    // Counts only the checks at which the agent has written its message, but the upgrader still
-    // sleeps.
+    // Counts this check only if the agent has written its message, and the upgrader still sleeps.
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }

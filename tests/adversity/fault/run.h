@@ -121,7 +121,7 @@ class Run {
 
   [[nodiscard]] Report perform();
 
-  // ---- for plays
+  // ---- functions with which the plays (the scripts of runs) make things happen
   [[nodiscard]] std::string path(std::string_view name) const {
     return directory_ + "/" + name.data();
   }

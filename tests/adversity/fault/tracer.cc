@@ -64,8 +64,9 @@ bool fails_after_the_deed(const std::string& call, int error) {
 }
 
 // Returns the resource that a system call needs: "memory" or "descriptors". If the call needs
-// neither, returns the call's own name. A fault with `+` is a shortage of this resource: all later
-// calls for which this function returns the same must fail, too.
+// neither, returns the call's own name. If the name of the injected error ends in `+`, the fault is
+// a shortage of this resource: all later calls for which this function returns the same text must
+// fail, too.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -87,9 +88,9 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// Only a wait for the end of a trial can be longer than this number of milliseconds: some plays use
-// --trial=1h. Such a trial must not end by its time, so the tracer does not shorten the wait, but
-// counts it as a wait without limit.
+// Only a wait for the end of a trial can be longer than this number of milliseconds: some plays
+// (scripted runs) use --trial=1h. Such a trial must not end by its time, so the tracer does not
+// shorten the wait, but counts it as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not

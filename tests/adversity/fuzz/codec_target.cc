@@ -64,7 +64,7 @@ class Notes {
     if (value) note(name, *value);
   }
 
-  // Records the members of a message, by its type.
+  // These functions, one for each type of message, record the members of the message.
   void operator()(const Hello& hello);
   void operator()(const Ready&) { type = "ready"; }
   void operator()(const Unfit& unfit);

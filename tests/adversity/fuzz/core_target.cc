@@ -28,14 +28,15 @@ namespace {
 using namespace agent_protocol;
 using namespace upgrader;
 
-// ---- the story of an input: the messages of the agents, the outcomes of the supervisor's orders,
-// and the passing of time. Most bytes stand for likely events, so that a story reaches the later
-// phases of an upgrade.
+// ---- the sequence of events, called a story, for which an input stands: messages of agents,
+// outcomes of the supervisor's orders, and the passing of time. Most bytes stand for likely events,
+// so that a story reaches the later phases of an upgrade.
 
 struct Happening {
   std::string name;  // the event's name in the story that is printed for people
-  // Usually one event. If an agent has ended, the events are its last messages, which are read only
-  // now, and then its exit.
+  // The events that the supervisor gets: none if only time passes, and usually one. If an agent has
+  // ended, the events are the agent's last messages, which are read only now, and then the agent's
+  // exit.
   std::vector<Event> events;
   Duration later{};                // the time since the previous event
   bool deadlines_are_seen = true;  // whether deadlines that passed in this time are reported
@@ -219,7 +220,8 @@ Happening time_passes(Bytes& bytes) {
   return happening;
 }
 
-// Returns settings for a supervisor, with values that a command line can set.
+// Returns options for a supervisor, which a byte of the input selects. The command line of the
+// upgrader can set each of these values.
 Policy take_policy(Bytes& bytes) {
   static constexpr Duration graces[] = {Duration(10'000), Duration(0)};
   const unsigned how = bytes.take();
@@ -281,7 +283,7 @@ Happening take_happening(Bytes& bytes, const State& state) {
 }
 
 // Returns one of the possible outcomes of the order that the supervisor waits for. `which` selects
-// the outcome. The reason of a failure is taken from the input.
+// the outcome. If the outcome is a failure, its reason is taken from the input.
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
   Event event = all[static_cast<std::size_t>(which) % all.size()].event;
@@ -292,7 +294,7 @@ Event take_outcome(Bytes& bytes, const State& state, int which) {
   return event;
 }
 
-// ---- the stage on which the supervisor plays the story
+// ---- the run of a supervisor through the events of one input, with checks after every event
 
 // The largest number of actions that one event may cause. A fall-back causes the most: the upgrader
 // sends a report, kills an agent, starts the fallback, and logs each of these.
@@ -363,8 +365,8 @@ class Stage {
     now_ = end;
   }
 
-  // Lets the supervisor handle an event, and then an outcome of each order that the supervisor
-  // gives because of this event.
+  // Lets the supervisor handle an event. As long as the supervisor then waits for the outcome of an
+  // order, chooses an outcome, and lets the supervisor handle this outcome, too.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -458,7 +460,7 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // the story in words for people, or null if nobody wants it
+  std::string* story_;  // the events as text for people, or null if nobody wants it
   Time now_{1'000'000};
   int outcome_ = 0;
   Actions actions_;  // the actions of the last step

@@ -31,8 +31,8 @@ constexpr std::size_t line_max = 65'536;  // the maximum length of a line, with 
 constexpr std::size_t beginning_max = 200;
 
 // Returns the lines that agent-protocol(7) requires, with simple code that may use any amount of
-// memory. A line has at most line_max bytes with its newline. Of a line that is longer, or that has
-// no newline, only the beginning is kept.
+// memory. A line has at most line_max bytes, with its newline. If a line is longer, or has no
+// newline, keeps only its beginning.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;

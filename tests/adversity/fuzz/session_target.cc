@@ -21,7 +21,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// ---- the watcher
+// ---- the checks of the session from outside
 
 // Watches the protocol library's session of an agent from outside. It sees the messages that the
 // program wants to send, the lines that the upgrader sends, and the actions of the session. This
@@ -56,8 +56,8 @@ class AgentWatcher {
   bool exited_ = false;
 };
 
-// Checks that a message that the session sends is one line, and that the second decoder accepts the
-// line.
+// Checks that the codec writes this message of the session as a line, and that the tests' own
+// decoder (second_decoder.h) accepts the line.
 void check_line(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   must(bool(line), "what is sent cannot be written", line ? "" : line.reason());

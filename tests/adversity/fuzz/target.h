@@ -30,7 +30,7 @@ void take_session(std::string_view input);
 void take_control(std::string_view input);
 void take_words(std::string_view input);
 
-// ---- findings
+// ---- the report of a broken rule
 
 // Returns the bytes as text that can be printed in a message.
 [[nodiscard]] std::string printable(std::string_view bytes);
@@ -50,7 +50,7 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
 // rules agreed.
 inline std::uint64_t comparisons = 0;
 
-// ---- inputs
+// ---- reading an input
 
 // Returns the bytes of an input one after the other. At the end of the input, returns zeroes.
 class Bytes {
@@ -88,7 +88,7 @@ class Bytes {
 // of the input, the fuzzer can turn a length at a limit into the next length.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
-// ---- planted errors
+// ---- bugs that a test injects on purpose
 
 // Returns the name of the bug that the environment variable PLANTED_FAULT injects into the tests'
 // own code, or "" if the variable is not set. The tested code never has these bugs.

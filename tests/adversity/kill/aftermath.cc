@@ -12,8 +12,8 @@ namespace {
 
 using integration::state_of;
 
-// If an agent (actor.cc) exits because its story says so, its exit status is at most this number. A
-// higher status means that the agent itself has gone wrong.
+// If an agent (actor.cc) exits because its script says so, its exit status is at most this number.
+// A higher status means that the agent itself has gone wrong.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -139,9 +139,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Makes the candidate fail if it behaves as "dies-beside" (actor.cc) and the signal has killed the
+// Makes a candidate that has the part "dies-beside" (actor.cc) fail if the signal has killed the
 // standby, a fallback that is started with the trial. On its trial, such a candidate fails by
-// itself only when a standby runs, so it would otherwise wait for ever.
+// itself only when a standby runs. Without the standby, it would wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -152,9 +152,10 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges a story at boot. AGENT's link names the bad version v2, and the link of --previous names
-// the good version v1. Whenever the signal came, v1 must become active after at most `attempts`
-// restarts of the upgrader. Then v1 must be committed, so that AGENT's link names it.
+// Judges the state after a signal in the story of a boot. AGENT's link names the bad version v2,
+// and the link of --previous names the good version v1. Whenever the signal came, v1 must become
+// active after at most `attempts` restarts of the upgrader. Then v1 must be committed, so that
+// AGENT's link names it.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();

@@ -7,8 +7,8 @@
 namespace kill_points {
 namespace {
 
-// The time limit for waits in canaries. In a canary the awaited event must not come, so each wait
-// lasts this long.
+// The time limit for waits in a run with a canary (an injected bug). In such a run the awaited
+// event must not come, so each wait lasts this long.
 constexpr auto patience = std::chrono::seconds(3);
 
 // Names of kill points (a signal to one process at one step of an upgrade). At the first three
@@ -30,8 +30,9 @@ Point named(const char* name) {
   return point;
 }
 
-// Runs a kill point with an injected bug. Returns "" if the point fails, as it must, for a reason
-// that contains `reason`.
+// Tests a kill point with an injected bug. Returns "" if a rule was broken, as it must be, and the
+// broken rule or the events of the run contain the text `reason`. Otherwise returns the reason why
+// the bug was not found.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {
   for (const auto& [variable, value] : environment)

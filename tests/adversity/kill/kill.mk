@@ -12,8 +12,8 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	$(LINK) -o $@ $^
 
 # small_init, actor and stand_in are linked statically, because a dynamic program makes many system
-# calls to find its libraries. Each kill point starts these programs ten times under the tracer,
-# which stops them at each system call.
+# calls to find its libraries. The test of each kill point (a signal at one step of an upgrade)
+# starts these programs ten times under the tracer, which stops them at each system call.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \
@@ -21,7 +21,7 @@ $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
 	@mkdir -p $(@D)
 	$(LINK) $(kill_static) -o $@ $^
 
-# kill_test tests a selection of the kill points, for `make check`.
+# kill_test, which `make check` runs, tests a selection of the kill points.
 layer_tests += $(BUILD)/tests/adversity/kill/kill_test
 $(BUILD)/tests/adversity/kill/kill_test: $(BUILD)/objects/tests/adversity/kill/kill_test.o \
     $(BUILD)/objects/tests/catch_main.o $(kill_objects) $(support_library) | $(kill_programs)

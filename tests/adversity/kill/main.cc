@@ -153,8 +153,8 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run tries all kill points of the story `good` with the order `upgrader_first`, but only
-// every fifth one of all other kill points.
+// A short run tries all kill points of the story `good` (an upgrade that succeeds) with the order
+// `upgrader_first`, but only every fifth one of all other kill points.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -163,8 +163,8 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  // For each way in which an upgrade can end, the number of kill points after which the upgrade has
-  // ended in this way.
+  // Maps each way in which an upgrade can end to the number of kill points (signals at one step)
+  // after which the upgrade has ended in this way.
   std::map<std::string, std::size_t> ends;
   std::size_t played = 0;
   std::size_t struck = 0;
@@ -221,8 +221,8 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// Lists the kill points of all stories. For this, plays each story once without a signal. The story
-// must then end as its line in story.cc says.
+// Lists the kill points of all stories (scripted upgrades). To find them, plays each story once
+// without a signal. Returns false if a story does not end as its line in story.cc says.
 bool Run::name_points() {
   std::vector<Setting> settings = all_settings();
   std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
@@ -254,8 +254,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if ONLY begins with the full name of another setting, without wildcards, so that the
-// story need not be played in this setting.
+// Returns true if the variable ONLY begins with the full name of a setting, without wildcards, and
+// this is not the name of `setting`. No story need then be played in `setting`.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)
@@ -265,9 +265,9 @@ bool Run::is_another(const Setting& setting) const {
   return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
-// Returns whether this kill point is tried. If ONLY is set, the points that match it are tried.
-// Otherwise, a long run tries all points. A short run tries all points of the story `good` in which
-// the upgrader runs first, and every fifth of all other points.
+// Returns whether this kill point is tried. If the variable ONLY is set, the points whose names
+// match it are tried. Otherwise, a long run tries all points. A short run tries all points of the
+// story `good` in which the upgrader runs first, and every fifth of all other points.
 bool Run::is_wanted(const Point& point) {
   if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
   const bool good = std::string_view(point.setting.story->name) == "good";

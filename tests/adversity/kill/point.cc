@@ -39,8 +39,9 @@ class OneProcessor {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is just any system call, one that has no meaning in the story. The names
-// of such steps contain `-calls-`.
+// Returns whether the step is a system call that has no meaning in an upgrade. Such a call is a
+// step only because every system call of the upgrader was made a step. The names of such steps
+// contain `-calls-`.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -49,7 +50,7 @@ int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
 
-// A story (an upgrade) that runs under the tracer.
+// A story (a scripted upgrade) that runs under the tracer.
 class Play {
  public:
   Play(const Cast& cast, const Setting& setting, bool every_call)
@@ -64,8 +65,9 @@ class Play {
     return true;
   }
 
-  // Runs the story until `halt` returns true for the name of a step. Returns false if all processes
-  // come to rest before that.
+  // Runs the upgrade until it takes a step for whose name `halt` returns true. Steps before the
+  // beginning of the upgrade are not passed to `halt`. Returns false if all processes sleep or have
+  // ended before such a step.
   bool run(const std::function<bool(const std::string&)>& halt) {
     return tracer_.run([&](const Stop& stop) {
       const auto name = pass(stop);
@@ -196,7 +198,7 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // A system call that has no meaning in the story is a kill point only if the upgrader gets
+      // A system call that has no meaning in an upgrade is a kill point only if the upgrader gets
       // the signal. If an agent gets the signal, it makes no difference at which of these calls the
       // signal comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;

@@ -15,7 +15,8 @@
 
 namespace kill_points {
 
-// A kill point. Its name has these parts: setting, victim, step and signal, as in
+// A kill point: a step of an upgrade at which one process gets a signal. Its name has these parts:
+// setting, victim, step and signal, as in
 // `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`.
 struct Point {
   Setting setting;
@@ -44,7 +45,8 @@ struct Survey {
   Verdict verdict;
   std::vector<Point> points;
 };
-// Plays the story to its end, and lists its kill points. With `every_call`, each system call of the
+// Plays the story (the scripted upgrade) of `setting` to its end without a signal. Lists its kill
+// points: the steps at which a process may get a signal. With `every_call`, each system call of the
 // upgrader is a kill point, too.
 Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
@@ -52,9 +54,9 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 // a name.
 bool parse(const std::string& name, Point& point);
 
-// A canary: a fault put in on purpose, which the test must find when it plays a kill point. There
-// are four kinds: a bad program runs instead of the upgrader, an agent does not exit when it must,
-// the kill point names a step that does not exist, or the signal is not sent.
+// A canary: a fault put in on purpose, which the test of a kill point must find. There are four
+// kinds: a bad program runs instead of the upgrader, an agent does not exit when it must, the kill
+// point names a step that does not exist, or the signal is not sent.
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit
@@ -63,7 +65,7 @@ struct Canary {
   std::function<std::string()> missed;
 };
 
-// Returns the canaries of canaries.cc.
+// Returns all canaries, which canaries.cc defines.
 std::vector<Canary> canaries(const Cast& cast);
 
 }  // namespace kill_points

@@ -177,7 +177,8 @@ void Scene::become_init(int report) const {
   setenv("ACTOR_DIR", directory_.c_str(), 1);
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
-  // Sets time limits that no story reaches: each wait in a story is ended by an event of the story.
+  // Sets time limits that are never reached: each wait in a story (a scripted upgrade) ends because
+  // another event of this story happens.
   for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
   const bool boot = setting_.story->with == Story::With::boot;
@@ -202,7 +203,7 @@ void Scene::let_upgrader_go() const {
   static_cast<void>(send(report_, "go", 2, MSG_NOSIGNAL));
 }
 
-// ---- messages
+// ---- messages from the agents and from the init
 
 void Scene::pump(Tracer& tracer, int timeout_ms) {
   tracer.serve();

@@ -22,7 +22,7 @@ namespace kill_points {
 // one.
 inline constexpr std::size_t attempts = 3;
 
-// The paths of the programs that a story uses.
+// The paths of the programs that run in a story (a scripted upgrade).
 struct Cast {
   std::string init;
   std::string upgrader;
@@ -32,8 +32,8 @@ struct Cast {
   std::chrono::seconds patience{20};
 };
 
-// Copies of the programs that all kill points use, in a directory that is removed at the end of the
-// run.
+// Copies of the programs that the tests of all kill points run, in a directory that is removed at
+// the end of the run.
 class Theatre {
  public:
   // Copies the programs that lie beside this test program. If the environment variable UPGRADER is
@@ -114,7 +114,7 @@ class Scene {
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;
 
-  // Returns all events of the story so far as text, for people.
+  // Returns all events so far as text for people.
   [[nodiscard]] std::string account() const;
 
  private:

@@ -20,7 +20,7 @@
 
 namespace {
 
-// The number of starts after which the init gives up, since no story starts the upgrader so often.
+// The number of starts after which the init gives up, since no test starts the upgrader so often.
 constexpr int starts_max = 20;
 
 class Init {

@@ -168,7 +168,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // Looks for messages in the bytes. Bytes that do not begin like a message are a part of
+    // Bytes that begin like a message are one or several messages. All other bytes are a part of
     // status.json.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;

@@ -16,7 +16,8 @@ struct Step {
   bool after = false;
   int who = 0;  // the agent's generation, or 0 for the upgrader
   std::string verb{};
-  // The types of the messages, joined by '+', if the verb is "reads" or "writes".
+  // If the verb is "reads" or "writes": the types of the messages that were read or written, joined
+  // by '+'.
   std::string object{};
   std::int64_t result = 0;  // the result of the system call, once it has returned
 
@@ -29,8 +30,8 @@ std::string actor(int generation);
 
 class Steps {
  public:
-  // With `every_call`, every system call of the upgrader is a step, and not only those with a
-  // meaning in the story.
+  // If `every_call` is true, every system call of the upgrader is a step. Otherwise, only those
+  // system calls are steps that have a meaning in an upgrade.
   Steps(const Tracer& tracer, bool every_call) : tracer_(tracer), every_call_(every_call) {}
 
   // Returns the step that a traced process takes at this ptrace stop, or no value if the stop is

@@ -13,9 +13,9 @@ int exited(int status) {
   return status << 8;
 }
 
-// Returns whether a candidate is started in the story. A story at boot has no candidate. A
-// sequential upgrade has none either if the old agent stops uncleanly: the old version is started
-// again instead.
+// Returns whether a candidate, the agent of the new version, is started in this story (a scripted
+// upgrade). The story of a boot has no candidate. A sequential upgrade has no candidate either if
+// the old agent stops uncleanly: the old version is started again instead.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
@@ -28,7 +28,8 @@ const std::vector<Story>& stories() {
   using With = Story::With;
   constexpr const char* gate = R"(,"gate":"confirm")";
   static const std::vector<Story> all = {
-      // The stories, one on each line. The columns are the members of Story, in their order.
+      // The stories (scripted upgrades), one on each line. The columns are the members of Story, in
+      // their order.
       {"good", false, "good", "u1", "", false, false, End::committed},
       {"gate", false, "good", "u1", gate, false, false, End::committed},
       {"relink", false, "good", "u1", "", true, true, End::committed},

@@ -13,7 +13,7 @@
 
 namespace kill_points {
 
-// The end of an upgrade, as seen from outside.
+// The ways in which an upgrade can end, as an observer outside the upgrader sees them.
 enum class End {
   committed,  // the upgrade has succeeded: the new version works
   kept,       // the old agent is still active, in the same process
@@ -36,8 +36,9 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // the options --control, --previous and --attempts
-    // A boot, with --control, --previous and --attempts, too. AGENT's link names a version that
-    // fails at once, so the previous version is started instead. Nobody requests an upgrade.
+    // A boot: the upgrader starts with --control, --previous and --attempts, and AGENT's link names
+    // a version that fails at once. So the upgrader starts the previous version instead. Nobody
+    // requests an upgrade.
     boot,
     standby,  // the option --fallback=warm
   };
@@ -47,11 +48,12 @@ struct Story {
   [[nodiscard]] bool has_way_back() const { return with == With::way_back || with == With::boot; }
 };
 
-// Returns all stories. Each story says which upgrade is made, and how that upgrade must end.
+// Returns all stories (scripted upgrades). Each story says which upgrade is made, and how that
+// upgrade must end.
 const std::vector<Story>& stories();
 
-// The variant in which a story runs. `lock` says whether it runs with --lock. `order` says whether
-// the agents or the upgrader run first when both could run.
+// A story (a scripted upgrade), and the variant in which it runs. `lock` says whether the upgrader
+// runs with --lock. `order` says whether the agents or the upgrader run first when both could run.
 struct Setting {
   const Story* story;
   bool lock;
@@ -63,11 +65,12 @@ struct Setting {
 
 std::vector<Setting> all_settings();
 
-// ---- the ends that are allowed after a signal
+// ---- the ways in which an upgrade may end after a signal
 
 struct Allowed {
   End end;
-  // The wait status with which the first upgrader ended. Used only if the end is `restarted`.
+  // The wait status of the run's first upgrader. Used only if `end` is End::restarted: init has
+  // then started a second upgrader.
   int exit_status = -1;
   auto operator<=>(const Allowed&) const = default;
 };
@@ -86,8 +89,9 @@ class Moment {
 
   void pass(const Step& step);
 
-  // Returns whether the upgrade has begun. It begins when the active agent is about to request it.
-  // In a story at boot, it has begun from the start.
+  // Returns whether the upgrade has begun. An upgrade begins when the active agent is about to
+  // write the request for it. In the story of a boot, which has no such request, returns true from
+  // the start.
   [[nodiscard]] bool begun() const { return begun_; }
 
   // Returns the ends that the upgrade may have if this signal ends the process of this generation
@@ -96,7 +100,7 @@ class Moment {
 
   // Returns the role of the process of this generation at the current step:
   // * "upgrader": generation 0, which is the upgrader itself.
-  // * "first": the first agent in a story at boot, in which this agent fails by itself.
+  // * "first": the first agent in the story of a boot, in which this agent fails by itself.
   // * "active": the first agent in any other story, and a candidate or a fallback that is known to
   //   be active.
   // * "candidate": a candidate that is not yet known to be active.

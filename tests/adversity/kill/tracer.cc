@@ -26,11 +26,12 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_T
 // The time limit for single operations of the tracer. On an idle machine they are almost immediate.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Returns whether the process sleeps in a system call. The state in /proc is not enough: a process
-// that is still checking for its event already has the state of a sleeping process. So `wchan` must
-// also name the kernel function in which the process waits. `wchan` alone is not enough either: it
-// also names a function if the process is at a ptrace stop. (/proc/PID/syscall would show all of
-// this, but each read of that file waits for a tick of the clock.)
+// Returns whether the process sleeps in a system call. The state in /proc is not enough: before a
+// process sleeps, it takes the state of a sleeping process, and then checks once more whether it
+// must wait at all. So `wchan` must also name the kernel function in which the process waits.
+// `wchan` alone is not enough either: it also names a function if the process is at a ptrace stop.
+// (/proc/PID/syscall would show all of this, but each read of that file waits for a tick of the
+// clock.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");

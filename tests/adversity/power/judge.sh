@@ -83,8 +83,9 @@ judge() {
   remove
 }
 
-# Judges all states. If WHOLE is `yes`, the disk /dev/vda itself is the only state. Otherwise the
-# states are on it one after the other, and each is inserted as /dev/loop0.
+# Judges all states in which a power cut may have left the disk. If WHOLE is `yes`, there is only
+# one state, which is the disk /dev/vda itself. Otherwise /dev/vda contains the states one after the
+# other, and insert() makes each state in turn the content of /dev/loop0.
 disk=/dev/loop0
 [ "$WHOLE" = no ] || disk=/dev/vda
 for state in $(seq 0 $((STATES - 1))); do
