@@ -67,7 +67,7 @@ State usual(State state) {
   return state;
 }
 
-// ---- keys
+// ---- a hash of all values in a state
 
 class Hash {
  public:
@@ -157,7 +157,7 @@ class Hash {
 
 }  // namespace
 
-// ---- states
+// ---- states that differ only in facts without effect are made equal
 
 std::vector<NamedDeadline> deadlines_of(State& state) {
   using Which = Due::What;
@@ -195,11 +195,11 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Of an agent that is not active yet, keeps only whether it has closed a pipe: which of its two
-    // pipes this was makes a difference only in texts for people. Forgets closed pipes of an active
-    // agent, because they make a difference only in such texts. Also forgets closed pipes while an
-    // `activate` waits to be written, because the agent's input is then open, and a closed output
-    // has no effect.
+    // If an agent is not active yet, keeps only whether it has closed a pipe. Does not keep which
+    // of its two pipes this was, because that makes a difference only in texts for people. Forgets
+    // closed pipes of an active agent, because they make a difference only in such texts. Also
+    // forgets closed pipes while an `activate` waits to be written, because the agent's input is
+    // then open, and a closed output has no effect.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -247,7 +247,7 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
   return state;
 }
 
-// ---- keys
+// ---- the hash by which equal states are found
 
 std::uint64_t key_of(const State& state, std::string_view accounts) {
   Hash hash;
@@ -371,7 +371,7 @@ Breadth breadth_of(const Policy& policy) {
           .of_one_gone = whole || which == gate_policy};
 }
 
-// ---- ways
+// ---- sequences of moves from the first state
 
 std::vector<Move> way_to(const Map& map, std::size_t place) {
   std::vector<Move> moves;

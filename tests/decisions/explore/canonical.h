@@ -35,8 +35,8 @@ struct NamedDeadline {
 };
 [[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
 
-// Returns the state with every running deadline moved to `later`, and without texts that only
-// people read, such as reasons.
+// Returns a copy of the state in which every running deadline lies at the instant `later` (above).
+// The copy has no texts that only people read, such as reasons.
 [[nodiscard]] State normalised(State state);
 
 // Returns new numbers, from 1 on, for the generations of the agents and of the upgrade in this
@@ -49,7 +49,7 @@ struct NamedDeadline {
 // letters, or "sigusr2-" and digits.
 [[nodiscard]] std::string with_equal_upgrade_ids(const std::string& text);
 
-// ---- for programs that use other texts and times than the exploration
+// ---- the policies (sets of options) under which the supervisor is explored
 
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
 // policies. The first four are the combinations of two choices: with or without --relink, and with
@@ -96,11 +96,11 @@ struct Breadth {
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
 // Returns a hash of a supervisor's state and of `accounts`, a text with everything that the
-// watchers of this supervisor have recorded. States that the exploration treats as the same have
-// the same hash. Different states almost certainly have different hashes.
+// observers of this supervisor (such as a Watcher) have recorded. States that the exploration
+// treats as the same have the same hash. Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Returns key_of() for any state and watcher. First replaces their ids, texts, times and
-// generations by those that the exploration uses.
+// Returns key_of() for a state and a watcher that need not come from an exploration. First replaces
+// their ids, texts, times and generations by those that the exploration uses.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
 // Returns whether an upgrade with this id was requested by SIGUSR2.

@@ -19,12 +19,14 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`, which depends on the id in it. There are two kinds of ids: those
-// of upgrades by SIGUSR2, with the class `cancel_signal`, and all others, with the class `cancel`.
-// Two upgrades matter: the one under way, and the one for which the agent was sent `stop`. An id of
-// neither upgrade has the class `cancel_other` if one of them has an id of the same kind. It also
-// has this class if it is neither "u1" nor the id of an upgrade by SIGUSR2. Every other id has the
-// class of its kind.
+// Returns the class of a `cancel`, which depends on the id in it. An id is of one of two kinds: the
+// id of an upgrade by SIGUSR2, or any other id. Two upgrades are known here: the one under way, and
+// the one for which the agent was sent `stop`. The class is `cancel_other` in two cases, both with
+// an id of neither upgrade:
+// * One of the two upgrades has an id of the same kind.
+// * The id is neither "u1" nor the id of an upgrade by SIGUSR2.
+// In all other cases, the class is `cancel_signal` for the id of an upgrade by SIGUSR2, and
+// `cancel` for any other id.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {

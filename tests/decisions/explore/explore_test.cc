@@ -24,7 +24,8 @@ std::string text_of_supervisor_header() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Prints a line for the table of results, which says whether the exploration found a canary's bug.
+// Prints a line for the table of results. The line says whether the exploration has found a bug
+// that this test has injected. If the bug was not found, the test fails.
 void tell_canary(const char* what, bool caught) {
   std::cout << "canary: V1 | " << what << " | " << (caught ? "caught" : "MISSED") << "\n";
   CHECK(caught);

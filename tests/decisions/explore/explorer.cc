@@ -67,8 +67,9 @@ void judge_readiness(const State& before, bool was_ready, const Event& event, co
 }
 
 // Checks the rules about heartbeats, and about READY=1 and WATCHDOG=1 for init, in one step of the
-// supervisor. The step has led from the state `before` to the supervisor `after`. `due` names the
-// deadline that had passed, if one had. Returns the broken rules, each as text.
+// supervisor. `before` is the supervisor's state before the step, and `after` is the supervisor
+// after the step. `due` names the deadline that had passed, if one had. Returns the broken rules,
+// each as text.
 std::vector<std::string> broken_vouching(const Policy& policy, const State& before, const Due& due,
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
@@ -329,8 +330,8 @@ class Walk {
 
   // Lets the supervisor handle one event, and then tries every outcome of the orders that the
   // supervisor gives because of this event. `before` is the state before the event. Returns false
-  // if neither the supervisor nor a watcher has changed. Otherwise returns true, and the caller
-  // must not use `supervisor` and `watchers` again.
+  // if neither the supervisor nor one of its observers in `watchers` has changed. Otherwise returns
+  // true, and the caller must not use `supervisor` and `watchers` again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -370,7 +371,7 @@ class Walk {
     return true;
   }
 
-  // Sets the clocks of the watchers to an instant at which no deadline has passed.
+  // Sets the clocks of both observers in `watchers` to an instant at which no deadline has passed.
   static void make_of_an_instant(Watchers& watchers) {
     watchers.watcher.let_time_pass(0);
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
@@ -469,7 +470,7 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and the watchers in the state with the number `at`. The next event of
+  // Copies of the supervisor and its observers in the state that nodes_[at] has. The next event in
   // this state is tried on these copies.
   struct Copies {
     std::size_t at;

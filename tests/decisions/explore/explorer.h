@@ -65,9 +65,9 @@ class Companion {
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
   // Returns as text everything that this object has recorded. Equal records have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
-  // Returns whether the other companion has the same record. Is faster than a comparison of the
-  // texts of print(), and may return false although these are equal. The exploration then compares
-  // the texts, too.
+  // Returns whether `other` has the same record. This is faster than a comparison of the texts of
+  // print(). If equals() returns false, those texts may still be equal, so the exploration then
+  // compares them, too.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
@@ -86,14 +86,15 @@ class Companion {
 // `running` or ends, if from now on nothing happens except that agents exit and deadlines pass.
 [[nodiscard]] bool comes_to_rest(Supervisor supervisor);
 
-// ---- a way as a scenario
+// ---- a sequence of moves, written as a scenario
 
 // A sequence of moves as a scenario (tests/decisions/scenario). The scenario has the generations
 // and times of a run, not the renumbered generations and abstract times of the exploration. It
-// shows the answers of the supervisor that was explored, which in a canary has an injected bug.
+// shows the answers of the supervisor that was explored. In a canary, which tests the exploration
+// itself, this supervisor has an injected bug.
 struct Story {
   std::string text;  // the scenario, which play() can read
-  // The violations that a watcher finds while the scenario is played.
+  // The violations that a watcher (tests/support/watcher.h) finds while the scenario is played.
   std::vector<std::string> violations;
 };
 

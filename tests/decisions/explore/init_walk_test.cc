@@ -36,7 +36,8 @@ enum class Event {
 };
 constexpr int events = static_cast<int>(Event::second) + 1;
 
-// Init, the upgrader's facts, and the messages between them.
+// Simulates an init, and the part of the upgrader that sends messages to it. Each event changes the
+// facts from which the upgrader makes these messages.
 class Walker {
  public:
   // If `loses` is true, a message that meets a full socket counts as sent. That is an error, which
@@ -147,12 +148,13 @@ class Walker {
   std::string agent_status_;
   bool was_active_ = false;  // an agent was active before the upgrader began to stop
   bool full_ = false;
-  bool status_is_lost_ = false;  // a status met a full socket, and init has heard nothing since
+  // True if a status was not sent because the socket was full, and no message was sent since.
+  bool status_is_lost_ = false;
   Time now_{1'000'000};
 
   InitListener init_;
   std::string last_status_ = "STATUS=\n";
-  std::string fault_;  // the last thing that init should not have heard
+  std::string fault_;  // the rule that a message to init has broken last
 };
 
 // Continues the walk by every sequence of at most `left` events. Returns the number of sequences,

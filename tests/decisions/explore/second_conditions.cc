@@ -13,7 +13,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// ---- events
+// ---- the names of events in the second table
 
 constexpr std::array agents_whats{"hello",          "ready",
                                   "unfit",          "upgrade",
@@ -118,7 +118,7 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Translates the outcome of the supervisor's last order into the words of the second table: the
+// Translates the outcome of the supervisor's last order into an event of `second.table`: the
 // outcome's name, such as "check fails", and the agent that the order was about.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
@@ -234,7 +234,7 @@ std::optional<Happening> happening_of(const Notes& notes, const Event& event, Ti
   return happening;
 }
 
-// ---- guards
+// ---- guards: the conditions under which a row of the second table applies
 
 namespace {
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// ---- requests
+// ---- requests for upgrades
 
 Request request_of(const Notes& notes, const Upgrade& asked) {
   Request request;
@@ -25,7 +25,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade that `notes.request` describes: orders the check of its program.
+// Begins the upgrade that `notes.request` describes: orders the check of the new program.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -33,7 +33,7 @@ void begin(Notes& notes, Actions& actions) {
   actions.push_back(Check{request.executable, request.args, notes.a.program});
 }
 
-// ---- causes
+// ---- the causes of failures
 
 enum class Detail { none, ending, trouble };
 
@@ -88,7 +88,7 @@ void cause(Notes& notes, const Happening& happening, Actions& actions) {
   note_cause(notes, happening, stage, detail);
 }
 
-// ---- deeds
+// ---- helpers of the effects: messages to agents, and the ends of agents and upgrades
 
 void send(Actions& actions, const Party& party, UpgraderMessage message) {
   actions.push_back(Send{party.generation, std::move(message)});
@@ -305,8 +305,8 @@ const Named<Effect> effects[] = {
        a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
      }},
 
-    // Effects about upgrades: their requests, the answers and messages to agents, the links, and
-    // how upgrades end.
+    // Effects that concern upgrades: requests for them, answers and messages to agents, the links
+    // of AGENT and of --previous, and the ends of upgrades.
     {"note request",
      [](N& n, const H& h, A& a) {
        n.request = request_of(n, said<Upgrade>(h));

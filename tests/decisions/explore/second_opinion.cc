@@ -110,11 +110,11 @@ std::string print_notes(const Notes& notes) {
   return printer.take();
 }
 
-// ---- a run of the supervisor, followed in the second table
+// ---- the second table, which gets the same events as the supervisor
 
-// Runs the second table beside a supervisor, with the same events. Keeps the current situation (the
-// stage of the upgrade and the states of two agents) and the notes (all other facts). Each step
-// changes both.
+// Runs the second table (an independent second description of the supervisor) beside a supervisor,
+// with the same events. Keeps the current situation (the stage of the upgrade and the states of two
+// agents) and the notes (all other facts). Each step changes both.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
@@ -189,7 +189,7 @@ std::string Reading::print() const {
   return text;
 }
 
-// ---- the actions in which table and supervisor are compared
+// ---- the actions without texts for people, for the comparison of table and supervisor
 
 void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   if (auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message)) {

@@ -17,7 +17,8 @@
 
 namespace upgrader::test {
 
-// A row of the second table, as text. A canary injects an error by changing a row.
+// A row of the second table, as text. A canary (a table with an injected error) differs from the
+// table in some rows.
 struct Row {
   int line = 0;
   std::string situation;
@@ -39,14 +40,14 @@ struct Rows {
 // Reads the file `second.table` in this file's directory.
 [[nodiscard]] Rows read_second_table();
 
-// A situation of the second table. It has three parts: the stage of the upgrade, the state of agent
-// A, and the state of agent B. second.table gives each part a name, such as "hand" or "stopped";
-// word() turns such a name into a number.
+// A situation of the second table (an independent second description of the supervisor) has three
+// parts: the stage of the upgrade, the state of agent A, and the state of agent B. second.table
+// gives each part a name, such as "hand" or "stopped"; word() turns such a name into a number.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
  public:
-  // Compiles the rows of the table. Fails the running test if a row cannot be understood.
+  // Compiles the rows of `second.table`. Fails the running test if a row cannot be understood.
   explicit SecondTable(const Rows& rows);
 
   struct CompiledRow {
@@ -59,8 +60,8 @@ class SecondTable {
     // The new situation: the upgrade's stage and the states of agents A and B. A part that is
     // nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // The situations that this row is for: the possible values of each of the same three parts. A
-    // part without values here may have any value.
+    // The situations to which this row applies: the permitted values of the upgrade's stage, of
+    // agent A's state and of agent B's state. An empty list permits every value.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
@@ -73,9 +74,9 @@ class SecondTable {
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
   [[nodiscard]] std::string text_of(const Situation& situation) const;
-  // Returns the supervisor's phase to which this situation of the table belongs.
+  // Returns the phase in which the supervisor is in this situation of `second.table`.
   [[nodiscard]] const std::string& phase_of(const Situation& situation) const;
-  // Returns the line numbers of the table's rows that no step has used.
+  // Returns the line numbers of those rows of `second.table` that no step has used.
   [[nodiscard]] std::vector<int> unused() const;
 
  private:

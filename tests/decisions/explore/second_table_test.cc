@@ -25,7 +25,7 @@ Exploration compare(std::shared_ptr<const SecondTable> table, const Policy& unde
   return explore(under, plain_step, differences_max, opinion.get());
 }
 
-// ---- the errors that canaries inject into the table
+// ---- canaries: errors that are injected into copies of the second table
 
 constexpr int limits_policy = 1;
 
@@ -50,7 +50,8 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// The row of the table into which a canary injects its error.
+// Names the row of the second table that a canary changes (a canary is an injected error that the
+// comparison must find).
 struct Place {
   const char* situation;
   const char* event;
@@ -214,8 +215,9 @@ const std::vector<SeededError> seeded_errors{
      "idle works -, A silence", watchdog_policy},
 };
 
-// Returns the first difference between the second table and the supervisor, with the events that
-// lead to this difference. Returns "" if there is no difference.
+// Returns the first difference between the supervisor and the second table (an independent second
+// description of the supervisor), with the events that lead to this difference. Returns "" if there
+// is no difference.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -225,7 +227,8 @@ std::string first_difference(const Rows& rows, int policy) {
 }  // namespace
 
 // Each policy (a set of options) is explored once. Every step is checked twice: no invariant may be
-// broken, and the second table must agree with the supervisor.
+// broken, and the second table (an independent second description of the supervisor) must agree
+// with the supervisor.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
   std::vector<int> unused = SecondTable(rows).unused();

@@ -16,9 +16,9 @@
 
 namespace upgrader::test {
 
-// One of the two agents of the second table. Agent A is active, or is a first agent or a fallback
-// that is started to become active. Agent B is a candidate that waits to be activated, or a
-// standby.
+// One of the two agents of the second table (an independent second description of the supervisor).
+// Agent A is active, or is a first agent or a fallback that is started to become active. Agent B is
+// a candidate that waits to be activated, or a standby.
 struct Party {
   Generation generation = 0;  // the agent's generation; 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -94,13 +94,13 @@ struct Notes {
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event, as an index into the list of all event names of the second table.
+// A kind of event, as an index into the list of all event names that `second.table` uses.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos if the name is unknown
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event, with its name in the second table.
+// An event of the supervisor, with the name that `second.table` has for it.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;
@@ -115,7 +115,7 @@ struct Happening {
 // Returns the earliest of the deadlines that have passed, or null if none has passed.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
-// Returns the message's name. Messages have the same names on the wire and in the second table.
+// Returns the message's name. Messages have the same names on the wire and in `second.table`.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
 // Translates an event of the supervisor into an event of `second.table`. Returns nothing if the

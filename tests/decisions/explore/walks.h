@@ -19,10 +19,11 @@ struct Walked {
   std::vector<int> unused_rows{};
 };
 
-// Explores the supervisor under each policy (set of options) of this run, with two policies at the
-// same time. Each exploration ends when no new state is found, or after too many violations. If
-// `rows` is not null, it has the rows of the second table. In this case, compares every step with
-// that table, and reports at most the first 20 differences under each policy as violations.
+// Explores the supervisor under each policy (set of options) of this run. Two threads explore two
+// policies at a time. If `rows` is not null, it has the rows of the second table, an independent
+// second description of the supervisor. Every step is then compared with that table, and a
+// difference counts as a violation. Each exploration ends when it finds no new state, or when it
+// has found 5 violations (20 if `rows` is not null).
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
 // Fails the running test for each violation. Also fails it for each pair of a phase and an event if

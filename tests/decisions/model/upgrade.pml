@@ -7,8 +7,9 @@
  * one event to its end; the upgrader dies only between two steps.
  *
  * Left out, since nothing that is checked here depends on it:
- * - What a message carries. A `stop` for an upgrade and any other `stop` are two messages. `hello`,
- *   `welcome`, `accepted`, `status`, `heartbeat` and `error` decide nothing, and are not sent.
+ * - The content of messages. A `stop` for an upgrade and any other `stop` are two messages.
+ *   `hello`, `welcome`, `accepted`, `status`, `heartbeat` and `error` decide nothing, and are not
+ *   sent.
  * - Time. A deadline may pass at any moment after it is set, and does pass in the end. So `extend`
  *   is only a deadline that passes later; timeouts of 0, which never pass, are left out. A phase
  *   has one deadline. While `healthy` is awaited from an agent, which may request an upgrade
@@ -49,7 +50,7 @@ mtype:phase = { starting, running, preparing, confirming, switching, replacing, 
 mtype:word = { ready, unfit, upgrade, confirm, cancel, stopped, healthy,
   activate, stop_for_upgrade, stop_for_good, candidate_ready, candidate_lost, upgrade_failed,
   committed };
-mtype:life = { absent, living, exited };  /* exited: not reaped yet */
+mtype:life = { absent, living, exited };  /* exited: has exited, and is not reaped yet */
 mtype:mind = { hung, fresh, held, vouching, vouched, working, asking, cancelling, stopping,
   finishing, done };
 
@@ -70,16 +71,16 @@ mtype:phase phase = ended;
 byte incumbent = none, candidate = none;
 bit is_ready[2], to_stop[2], has_stopped[2];
 bit promised[2];    /* `activate` was sent, and waits behind a full pipe, or is lost */
-bit stands_by[2];   /* started beside the agent on trial, and not activated */
-bit awaits_word[2]; /* init's READY=1 waits for its `healthy`, and not for ever */
+bit stands_by[2];   /* a standby: started beside the agent on trial, and not activated */
+bit awaits_word[2]; /* init's READY=1 waits for the agent's `healthy`, for a limited time */
 bit sequential;     /* how the upgrade under way is made */
-bit failed;         /* the upgrade under way, so that only the way back is left */
+bit failed;         /* the upgrade under way has failed, and is being undone */
 bit passed;         /* the deadline of this phase has passed */
 
 /* ---- variables that only the properties read */
 bit is_active[2];   /* from `activate` until it is reaped, or has exited as an orphan */
 bit under_way;      /* an accepted upgrade has not ended */
-bit wish;           /* a straight agent has requested an upgrade since the calm: until the commit */
+bit wish;           /* while `calm`, from a straight agent's request for an upgrade to the commit */
 
 #define is_up (phase != ended)
 #define standby_lives (candidate != none && stands_by[candidate] && !killed[candidate])
@@ -135,7 +136,7 @@ inline exit(i) { /* init reaps an orphan */
   fi
 }
 
-inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
+inline start(i, as_candidate) { /* sets i to the agent, or to none if it cannot start */
   assert(!sigterm);
   if
   :: life[0] == absent -> i = 0
@@ -151,7 +152,7 @@ inline start(i, as_candidate) { /* i is none afterwards if the system refuses */
     life[i] = living; mind[i] = fresh; trialled[i] = as_candidate;
     if
     :: crooked[i] = 0
-    :: !calm -> crooked[i] = 1 /* crooked, but it exits sooner or later */
+    :: !calm -> crooked[i] = 1 /* crooked, but exits by itself at some time */
     :: !calm -> crooked[i] = 1; mind[i] = hung
     fi
   fi
@@ -163,7 +164,7 @@ inline go_to(where) { phase = where; passed = 0 }
 inline kill(i) {
   killed[i] = 1; promised[i] = 0; awaits_word[i] = 0;
   if
-  :: to_stop[i] /* its last word may be `stopped`, which counts */
+  :: to_stop[i] /* its last message may be `stopped`, which counts */
   :: !to_stop[i] -> empty_pipe(said[i])
   fi
 }
@@ -184,7 +185,7 @@ inline send_stop(how) {
 
 inline tell_init_ready(i) { assert(!beginning[i]) }
 
-inline leave() { /* init decides what comes next */
+inline leave() { /* the upgrader exits; init may start it again */
   assert(incumbent == none && candidate == none);
   under_way = 0; sequential = 0; failed = 0;
   go_to(ended)
@@ -226,8 +227,8 @@ inline abandon() {
   fi
 }
 
-/* The old agent has ended. A standby takes over; without one a fallback is started, if there is no
- * other agent. */
+/* Called when the old agent has ended. A standby takes over, if there is one. Otherwise a fallback
+ * is started, as soon as there is no other agent. */
 inline fall_back() {
   failed = 1;
   if
@@ -245,7 +246,7 @@ inline fall_back() {
   fi
 }
 
-inline roll_back() { /* a standby stays a standby */
+inline roll_back() { /* a standby is not activated before the agent on trial has ended */
   failed = 1;
   send_stop(stop_for_good);
   go_to(rolling_back)
@@ -288,8 +289,9 @@ inline start_standby() {
   fi
 }
 
-/* An agent has been activated. A candidate is vouched for by its upgrade; any other agent may have
- * the feature `readiness`, and init's READY=1 then waits for its `healthy`. */
+/* Called when an agent has been activated. A candidate is judged by its upgrade, so init is sent
+ * READY=1 immediately. Any other agent may have the feature `readiness`: READY=1 then waits for its
+ * `healthy`. */
 inline begin_work(i) {
   if
   :: trialled[i]
@@ -331,8 +333,8 @@ inline activate_is_written(i) {
   fi
 }
 
-/* Sends `activate`. A straight agent reads it; for a crooked one the message may wait, even for
- * ever. */
+/* Sends `activate`. A straight agent reads the message. For a crooked agent, the message may wait
+ * for any time, even for ever. */
 inline send_activate(i) {
   assert(!is_active[0] && !is_active[1]);
   assert(!promised[0] && !promised[1]);
@@ -369,7 +371,7 @@ inline hear_ready(i) {
 #ifdef SEED_STANDBY_WAITS_NOT
   :: i == candidate && (phase == trial || phase == rolling_back) -> send_activate(i)
 #else
-  :: i == candidate && (phase == trial || phase == rolling_back) /* standby: it waits */
+  :: i == candidate && (phase == trial || phase == rolling_back) /* a standby waits */
 #endif
   fi
 }
@@ -416,7 +418,7 @@ inline hear(i, what) {
     fi
 #endif
   :: what == stopped && !(to_stop[i] && !has_stopped[i])
-  :: what != stopped && (killed[i] || life[i] == exited) /* it is known to be dead */
+  :: what != stopped && (killed[i] || life[i] == exited) /* ignored, as from a dead agent */
   :: what == ready && !killed[i] ->
     if
     :: !is_ready[i] -> hear_ready(i)
@@ -454,7 +456,7 @@ inline hear(i, what) {
 }
 
 /* ---- ends of agents, deadlines and signals */
-inline old_agent_has_gone(was_clean) { /* that was told to stop for an upgrade */
+inline old_agent_has_gone(was_clean) { /* it was told to stop for an upgrade */
   if
   :: failed -> fall_back()
   :: !failed && !was_clean -> fall_back()
@@ -492,7 +494,7 @@ inline reap_candidate(i) {
   candidate = none;
   if
   :: phase == preparing || phase == confirming || (phase == abandoning && under_way) -> abandon()
-  :: phase == abandoning && !under_way -> upgrade_is_over() /* of the standby */
+  :: phase == abandoning && !under_way -> upgrade_is_over() /* the standby has ended */
   :: phase == trial || phase == rolling_back
   :: phase == switching && !failed -> lose_candidate()
   :: phase == switching && failed
@@ -518,7 +520,7 @@ inline phase_takes_too_long() {
   :: phase == confirming -> abandon()
   :: phase == switching || phase == rolling_back || phase == shutting_down -> kill(incumbent)
   :: phase == trial -> commit()
-  :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* without its `healthy` */
+  :: phase == trial && (!calm || crooked[incumbent]) -> roll_back() /* no `healthy` in time */
   fi
 }
 
@@ -590,8 +592,8 @@ inline any_word() {
   fi
 }
 
-/* Ends the wait for `ready`: of a first agent, of a fallback, or of a standby that was ready before
- * it was needed. */
+/* Activates a first agent, a fallback, or a standby that is needed, if it is ready. A standby may
+ * have been ready before it was needed. */
 inline step_ends() {
   if
   :: (phase == starting || phase == falling_back) && incumbent != none &&
@@ -612,7 +614,7 @@ inline serve(i) {
 inline reap(i) {
   if
   :: true
-  :: crooked[i] && to_stop[i] -> has_stopped[i] = 1 /* its last word was `stopped` */
+  :: crooked[i] && to_stop[i] -> has_stopped[i] = 1 /* its last message was `stopped` */
   fi;
   if
   :: i == incumbent -> reap_incumbent(i)
@@ -621,14 +623,14 @@ inline reap(i) {
   was_clean = 0; was_standby = 0
 }
 
-/* ---- who acts */
+/* ---- the processes of the model: agents, upgrader, clock, init, and the causes of exits */
 #define me _pid /* the first two processes are the agents */
 #define lives (life[me] == living && !killed[me] && !orphan[me])
 #define can_say (nfull(said[me]))
 
 inline say(what, then) { said[me]!what; mind[me] = then }
 
-inline heed(what) { /* a `stop` that crosses a `cancel` is void */
+inline heed(what) { /* a straight agent ignores a `stop` that crosses its `cancel` */
   if
   :: what == activate && (trialled[me] || beginning[me]) -> mind[me] = vouching
   :: what == activate && !(trialled[me] || beginning[me]) -> mind[me] = working
@@ -730,7 +732,8 @@ active proctype fate() {
 
 /* Every accepted upgrade ends. */
 ltl upgrades_end { [] (under_way -> <> !under_way) }
-/* Deadlines and exits alone lead to `running` or to the end. */
+/* The upgrader always comes to `running` or to its end again, even if from some time on nothing
+ * happens except that deadlines pass and agents exit. */
 ltl comes_to_rest { [] <> (phase == running || phase == ended) }
 /* Every wait for `healthy` from an agent with the feature `readiness` ends: by that message, or by
  * the agent's end. */
@@ -738,5 +741,6 @@ ltl word_comes { [] (a_word_is_awaited -> <> !a_word_is_awaited) }
 /* Once the model is calm, an agent works again, whatever happened before, the upgrader's death
  * included. */
 ltl works_again { [] (calm -> <> serves) }
-/* From every `running`, after any history, a cooperative upgrade is committed. */
+/* In the phase `running`, whatever happened before, an upgrade can be requested in which all agents
+ * cooperate, and it is committed. */
 ltl can_be_committed { [] (wish -> <> !wish) }
