@@ -38,18 +38,18 @@ class Bench {
   // only after the freeze which deadlines have passed.
   Actions freeze(Duration duration);
 
-  // ---- several events in one call
+  // ---- functions that may cause several events each
   Actions hello(Generation generation, const std::string& version = "");
   Actions ready(Generation generation);  // lets the agent say `hello`, and then `ready`
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
-  // Leads a new bench to this phase with as few events as possible. If the phase belongs to an
-  // upgrade, the upgrade's id is u1.
+  // Brings the supervisor of a new bench into this phase with as few events as possible. If the
+  // phase belongs to an upgrade, the upgrade's id is u1.
   void reach(Phase phase);
-  // Leads a new bench to the trial of the upgrade u1 with a warm fallback: agent 2 is on trial, and
-  // agent 3 is its standby, which has been started but has not said `hello`. Returns the
-  // supervisor's actions after the exit of agent 1.
+  // Brings the supervisor of a new bench to the trial of the upgrade u1 with --fallback=warm: agent
+  // 2 is on trial, and agent 3 is its standby, which has been started but has not said `hello`.
+  // Returns the supervisor's actions after the exit of agent 1.
   Actions reach_warm_trial();
 
   // ---- outcomes. Each function sets the outcome of the next action of one kind. If

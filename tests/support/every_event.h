@@ -26,8 +26,8 @@ struct NamedEvent {
 // Returns every request that an operator can make. If a request must name an upgrade, such as
 // `cancel`, it names the upgrade under way, if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Returns every form of the event for the upgrader's start that --previous and --attempts make
-// possible, except the ordinary start.
+// Returns the events for those starts of an upgrader that only --previous and --attempts make
+// possible. Leaves out the ordinary start.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
 // Returns every possible outcome for which the supervisor may wait now, such as the success or the

@@ -1,4 +1,4 @@
-// Prints numbers for people.
+// Formats numbers for reports that people read.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct InitListener {
   Time waits_until{};      // the time until which EXTEND_TIMEOUT_USEC= has asked init to wait, or 0
   std::deque<Time> heard_at = {};  // the times of the messages of the last second
 
-  // Hears a message, which is not WATCHDOG=1. Returns what is wrong about it, or an empty text.
-  // `agent_was_active` is true if an agent was active at any time before.
+  // Judges a message to init other than WATCHDOG=1. Returns the rule that the message breaks, or an
+  // empty text. `agent_was_active` is true if an agent was active at any time before.
   std::string hear(std::string_view text, Time now, bool agent_was_active) {
     const bool is_ready = text.starts_with("READY=1\n");
     const bool is_stopping = text.starts_with("STOPPING=1\n");
@@ -47,8 +47,9 @@ struct InitListener {
     return wrong;
   }
 
-  // Returns true if the upgrader waits longer than init, although it could have asked init for more
-  // time: it has not sent as many messages in the last second as it may.
+  // Returns true if init will stop waiting before the deadline of the upgrader's current wait,
+  // although the upgrader could have asked init for more time: in the last second, the upgrader has
+  // sent fewer messages than it may.
   [[nodiscard]] bool has_too_little_time(const InitNews& news, Time now) const {
     const bool waits = news.stopping || !ready;
     const bool is_asked = news.wait && (news.wait->extended || waits_until != Time{});

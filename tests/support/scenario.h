@@ -16,8 +16,8 @@ struct ScenarioOutcome {
   // The active agent's generation at the end, "-" if no agent is active, or "exit N" if the
   // upgrader has exited with status N.
   std::string active;
-  // The last ending of an upgrade of which an agent was notified, and this agent, such as
-  // "committed to 2"; "-" if no agent was notified of an ending.
+  // The last message that told an agent how an upgrade has ended, and the agent's generation, such
+  // as "committed to 2"; "-" if there was no such message.
   std::string told;
   std::string log;                    // the log lines, each after its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood
@@ -27,7 +27,7 @@ struct ScenarioOutcome {
 // next heading.
 using Scenarios = std::map<std::string, std::string>;
 
-// Returns the paths of tests/decisions/scenario/SUBJECT.txt.
+// Returns the paths of all files with scenarios, tests/decisions/scenario/SUBJECT.txt.
 [[nodiscard]] std::vector<std::filesystem::path> scenario_files();
 
 // Returns the scenarios of one file. Ends the program with a line on standard error if two of them

@@ -387,8 +387,8 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
 }
 
-// Checks rule S9 of tests/INVARIANTS.md: beside an active agent, a standby may live only if that
-// agent is on trial.
+// Checks rule S9 of tests/INVARIANTS.md: beside an active agent, a standby (an agent of the old
+// version that can replace it) may live only if the active agent is on trial.
 void Watcher::check_standby() {
   const Generation serving = active();
   if (serving == 0 || alive_.size() == 1 || alive_[serving].on_trial || winding_down()) return;
@@ -446,7 +446,7 @@ std::string Watcher::print() const {
     if (process.failed_id) text += '!' + *process.failed_id;
     if (process.state) text += '+';
     text += process.stop_id.value_or("");
-    // The mark separates the number from the digits of an id before it.
+    // The `@` separates this time from the digits of the id before it.
     text += process.kill_from ? "@" + std::to_string(process.kill_from->count()) : "-";
     text += ' ';
   }

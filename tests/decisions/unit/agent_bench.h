@@ -29,7 +29,7 @@ namespace bench {
 // agent that needs longer is stuck.
 inline constexpr int agent_patience_ms = 30'000;
 
-// ---- inside the agent
+// ---- functions for the process of the agent
 
 inline void report(const std::string& text) {
   const std::string line = text + "\n";
@@ -112,7 +112,7 @@ inline agent_protocol_agent* run_until_active() {
   return agent;
 }
 
-// ---- used in the test's process, which acts as the upgrader
+// ---- functions for the test's own process, which acts as the agent's upgrader
 
 inline const std::string welcome =
     R"({"type":"welcome","protocol":1,"features":[],"generation":1,"role":"first"})";

@@ -293,7 +293,7 @@ TEST_CASE("the pipes stay blocking, whatever passes through them") {
   CHECK(upgrader.is_reported() == "blocking");
 }
 
-// ---- the channel over the two pipes
+// ---- the library's channel, which reads and writes an agent's two pipes
 
 using namespace agent_protocol;
 

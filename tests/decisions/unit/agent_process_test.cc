@@ -217,7 +217,7 @@ TEST_CASE("an agent whose pipes are not there cannot be opened, and keeps what i
   CHECK(with_a_file.hears() == "out");
 }
 
-// ---- a second conversation
+// ---- processes that open the library a second time
 
 namespace {
 

@@ -436,7 +436,7 @@ TEST_CASE("a program that cannot be started leaves no agent behind") {
   CHECK(bench.events.empty());
 }
 
-// ---- the ends of agents
+// ---- exits of agents, and the last messages of agents that have exited
 
 namespace {
 

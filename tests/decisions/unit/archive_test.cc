@@ -494,8 +494,8 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns `read`, but with the value that the member `name` has in a new object. This is the
-// expected result if the codec has refused this member and has read all other members.
+// Returns a copy of `read` in which the member `name` has the value that it has in a new object.
+// This is the expected result if the codec has refused this member and has read all other members.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

@@ -12,8 +12,8 @@ using namespace std::string_literals;
 
 namespace {
 
-// Names for the two values of next_attempt()'s last argument. It says whether the link of
-// --previous names an executable that could be started instead of AGENT's.
+// Names for the two values of next_attempt()'s last argument. This argument says whether the link
+// of --previous names an executable that could be started instead of AGENT's.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 

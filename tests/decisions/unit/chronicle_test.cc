@@ -11,7 +11,7 @@
 
 namespace chronicle_test {
 
-// ---- events in an odd order
+// ---- events that reach the chronicle in an odd order
 
 namespace {
 
@@ -116,7 +116,7 @@ TEST_CASE("a stop takes until the agent has confirmed it, however long it lives 
   CHECK(bench.chronicle().endings().front().stop_ms == 100);
 }
 
-// ---- times
+// ---- when events happened, and how long the parts of an upgrade took
 
 namespace {
 

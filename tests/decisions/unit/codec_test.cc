@@ -253,7 +253,7 @@ TEST_CASE("the largest state that an agent may leave fits the line that hands it
   CHECK(encode(UpgraderMessage(Activate{.state = state, .clean = false})));
 }
 
-// ---- bytes at the limits
+// ---- unusual input, and values at the limits of the codec, its archives and the line reader
 
 namespace {
 

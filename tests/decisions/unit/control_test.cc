@@ -15,7 +15,7 @@
 
 namespace control_test {
 
-// ---- the text of a request
+// ---- how the text of an operator's request is parsed
 
 namespace {
 
@@ -120,7 +120,7 @@ TEST_CASE("a line that can be answered to nobody is stray") {
   }
 }
 
-// ---- requests that are obeyed and answered
+// ---- how requests are obeyed and answered
 
 namespace {
 
@@ -132,8 +132,9 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// Passes an operator's requests to the chronicle. If the chronicle has no answer to a request,
-// passes the request on to the supervisor. Both are parts of a StatusBench.
+// Passes an operator's requests to the chronicle (the history of agents and requests). If the
+// chronicle has no answer to a request, passes the request on to the supervisor. Chronicle and
+// supervisor are those of a StatusBench.
 class Office {
  public:
   Actions ask(ControlRequest asked) {
@@ -342,7 +343,7 @@ TEST_CASE("a shutdown is a SIGTERM, and everything else is refused afterwards") 
   CHECK(office.latest().ok);
 }
 
-// ---- status.json
+// ---- when status.json is written
 
 namespace {
 

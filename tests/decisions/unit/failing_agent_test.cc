@@ -358,7 +358,7 @@ TEST_CASE("SIGPIPE is nothing to an agent, unless it has a handler of its own") 
   CHECK(upgrader.is_reported() == "alive");
 }
 
-// ---- waiting in the kernel
+// ---- how the library waits in the kernel, which at_poll observes
 
 using agent_protocol::Agent;
 using namespace std::chrono_literals;
@@ -374,7 +374,7 @@ void report_waits() {
   };
 }
 
-// Returns the number in a report such as "waits 20", or 0 for any other report.
+// Returns the number of milliseconds in a report such as "waits 20", or 0 for any other report.
 int milliseconds_of(const std::string& report) {
   return report.starts_with("waits ") ? std::stoi(report.substr(6)) : 0;
 }

@@ -189,8 +189,8 @@ FAILING_CALL(int, mkfifoat, (int fd, const char* path, unsigned mode), (fd, path
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
-// If they are set, at_poll is called before every poll(), with its timeout in milliseconds, and
-// after_poll is called after every poll().
+// A test may set these functions. at_poll is called before every poll(), with the timeout of this
+// poll() in milliseconds. after_poll is called after every poll().
 inline void (*at_poll)(int timeout_ms) = nullptr;
 inline std::function<void()> after_poll;
 

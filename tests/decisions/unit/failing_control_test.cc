@@ -375,9 +375,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // Tries to open the FIFO again, by settle() at 1.05 s, and fails. The last write of status.json
-    // was due at 1 s, and the next is due a tenth of a second after that. So the next deadline is
-    // this write at 1.1 s, and not an attempt to open the FIFO.
+    // Makes settle() fail when it tries again to open the FIFO at 1.05 s. The next deadline is then
+    // not another attempt to open the FIFO, but a write of status.json at 1.1 s: the last such
+    // write was due at 1 s, and the next one is due a tenth of a second later.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});

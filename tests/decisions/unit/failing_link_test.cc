@@ -359,8 +359,8 @@ TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Lock lock(path, lock_number);
   REQUIRE(lock.try_lock() == EWOULDBLOCK);
-  // The first pread() reads the lock's file, and succeeds. The next two would read the start times
-  // of the holder and of this process in /proc, and fail.
+  // The first pread() reads the lock's file, and succeeds. The second and the third pread() are for
+  // the start times of the holder and of this process in /proc. Both fail.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
   const Failing of_any(Call::opendir, ENOENT);

@@ -428,7 +428,7 @@ TEST_CASE("descriptors that are marked at once are not marked one by one, too") 
   CHECK_FALSE(failing.fired());
 }
 
-// ---- the surroundings of an agent and of the upgrader
+// ---- the signals, pipes and descriptors that are prepared for an agent and for the upgrader
 
 namespace {
 

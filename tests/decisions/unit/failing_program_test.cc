@@ -19,7 +19,7 @@ namespace failing_program_test {
 
 using namespace upgrader;
 
-// ---- the exec
+// ---- which file is executed: the file at the path, or the one that the open descriptor refers to
 //
 // In each test the file at the path changes before the exec, or the kernel refuses the exec by path
 // or the exec by descriptor.

@@ -17,7 +17,7 @@ namespace upgrader::test {
 using Texts = std::vector<std::string>;
 
 inline constexpr Time start{1'000'000};
-// The time in RELOADING=1, in microseconds.
+// The time in microseconds that the message RELOADING=1 must contain.
 inline constexpr std::uint64_t microseconds = 1'000'000'007;
 
 class InitBench {

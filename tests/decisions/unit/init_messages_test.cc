@@ -68,8 +68,8 @@ TEST_CASE("the status is cut after 512 bytes, and escaped") {
   bench.tell(news("running", false));
   bench.show_agent_status(1, "\t" + std::string(600, 'x'), 0s);
 
-  // The 512 bytes are counted before the tab is escaped. "running; " and the tab are the first ten
-  // of them.
+  // The limit of 512 bytes applies to the text before the tab is escaped. The first ten bytes of
+  // this text are "running; " and the tab.
   CHECK(bench.heard().back() == "STATUS=running; \\t" + std::string(502, 'x') + "...\n");
 }
 
@@ -231,8 +231,9 @@ TEST_CASE("once init was asked for time in a start, it is asked for every later 
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=572000000\nSTATUS=waits\n"});
   const bool is_another = GENERATE(false, true);
 
-  // The first agent is active, and must now say `healthy`; or another agent is started in its
-  // place. Neither has sent `extend`.
+  // There are two cases. In the first, agent 1 is active, and must still say `healthy`. In the
+  // second (`is_another`), agent 2 has been started in its place. In both cases, the upgrader waits
+  // for an agent that has not sent `extend` for this wait.
   bench.tell(waiting(InitWait::What::ready, 840s, is_another ? 2 : 1), 540s);
 
   bench.wake_until(541s);

@@ -131,7 +131,7 @@ TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; othe
   bench.start();
   CHECK(init_news(bench.state()).reloads == 0);
   bench.take(UpgradeRequested{});
-  // A refused SIGUSR2 is counted as a reload, too, although no reload is under way afterwards.
+  // A SIGUSR2 that is refused counts as a reload, too, although no reload is under way afterwards.
   CHECK(init_news(bench.state()).reloads == 1);
   CHECK_FALSE(init_news(bench.state()).reloading);
   bench.ready(1);

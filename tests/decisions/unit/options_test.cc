@@ -309,7 +309,7 @@ TEST_CASE("the lock is waited for as long as a predecessor's agent may take to e
   CHECK(lock_timeout_of(options_of({"--lock=f", "--lock-timeout=0"})) == 0ms);
 }
 
-// ---- the supervisor's policy
+// ---- the policy (set of options) that the supervisor gets
 
 TEST_CASE("every option that the supervisor goes by is in its policy") {
   Options options;

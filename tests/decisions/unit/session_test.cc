@@ -317,7 +317,7 @@ TEST_CASE("who has said unfit works no more, whatever its features are") {
   CHECK(refusal(session, Healthy{}) == "cannot say healthy: this agent has said unfit");
 }
 
-// ---- an upgrader that breaks the protocol
+// ---- messages of an upgrader that breaks the protocol
 
 TEST_CASE("a welcome that comes only after the work is not told") {
   Session session = ready().hear(Activate{});

@@ -49,8 +49,9 @@ class StatusBench {
   std::int64_t us = 0;  // microseconds that are added to the clock's milliseconds
 
  private:
-  // Records in the chronicle that the supervisor's last order has been carried out. Does so only
-  // for two kinds of orders: the check of a program and the start of an agent.
+  // Records in the chronicle (the history of agents and upgrades) that the supervisor's last order
+  // has been carried out. Does nothing if this order was neither the check of a program nor the
+  // start of an agent.
   void note_done() {
     if (std::holds_alternative<upgrader::Check>(*asked_)) chronicle_.note_checked(candidate);
     const auto* spawn = std::get_if<upgrader::Spawn>(&*asked_);

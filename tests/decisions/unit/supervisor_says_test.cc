@@ -11,7 +11,7 @@
 
 namespace supervisor_says_test {
 
-// ---- texts at their limits, and texts that are said once
+// ---- texts and log lines in rare situations, and texts that are cut to their maximum length
 
 namespace {
 
@@ -315,7 +315,7 @@ TEST_CASE("reasons that an agent gives are cut to what a message may hold") {
   CHECK(told->failure.reason.size() == reason_bytes_max);
 }
 
-// ---- log lines about ends, and the reasons of refusals and failures
+// ---- log lines about the upgrader's exit, and the reasons in refusals and failures
 
 namespace {
 

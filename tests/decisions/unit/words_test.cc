@@ -103,7 +103,7 @@ TEST_CASE("init is told of a candidate also in the moment in which it has no pro
   CHECK(init_news(supervisor.state()).status == "running generation 1; upgrade u1: starting");
 }
 
-// ---- the end of a process
+// ---- how a process has ended: as text, and as the upgrader's exit status
 
 namespace {
 
@@ -135,7 +135,7 @@ TEST_CASE("an ending that nobody has filled in is unknown") {
   CHECK(Ending{} == Ending{Ending::How::unknown, 0});
 }
 
-// ---- system errors
+// ---- system errors as text, and which of them are shortages
 
 TEST_CASE("an error is said in words, with its name; one without a name by its number") {
   CHECK(errno_name(ENOENT) == "ENOENT");
