@@ -135,7 +135,7 @@ class Finder:
             if child.kind.is_expression() and '=' in self.text_of(cursor):
                 self.visit(child)
 
-    # ---- places
+    # ---- adding a mutant to a place in the source
 
     def add(self, start, end, kind, *alternatives):
         if start >= end or (self.in_macro(start, end) and kind not in ('truth', 'statement')):
@@ -426,9 +426,8 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # Of the expressions in a variable's declaration, only the initial value gets mutants.
-            # An expression before the variable's name, or one in brackets after it, belongs to the
-            # type.
+            # In a variable's declaration, only the initial value gets mutants. Any other expression
+            # there, before the variable's name or in brackets after it, belongs to the type.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)

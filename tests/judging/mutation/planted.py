@@ -3,8 +3,8 @@
 # that the program does, so they must survive.
 import find
 
-# The canaries. Each canary has its expected fate, its file, the text that it replaces, and the
-# replacement.
+# The canaries: mutants whose fate is known. Each row has the expected fate, the file, the text that
+# the canary replaces, and the replacement.
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),

@@ -110,7 +110,7 @@ class Tree:
             if relative not in wanted and not relative.startswith('build/'):
                 os.remove(path)
 
-    # ---- weaving
+    # ---- weaving the mutants into the sources
 
     def weave(self):
         scripts = [content(f'tests/judging/mutation/{name}.py')
@@ -135,7 +135,7 @@ class Tree:
         self.mutants[path] = mutants
         write_if_other(os.path.join(self.root, path), text.encode())
 
-    # ---- compiling
+    # ---- compiling the copy of the project that has the mutants
 
     def targets(self):
         tests = [t for kind in ('decisions/unit', 'decisions/scenario', 'decisions/explore',
@@ -176,7 +176,7 @@ class Tree:
         self.stillborn |= found
         write_if_other(self.known_stillborn, json.dumps(sorted(self.stillborn)).encode())
 
-    # ---- where it runs
+    # ---- the copies of the build in which the mutants run
 
     def worker(self, number):
         """Makes a copy of the build for one worker, so that each worker switches its own mutant on.

@@ -36,7 +36,7 @@ product_files() {
   code_files | grep -E '^(agent-protocol|base|upgrader|sample-agent|tools|fleet)/'
 }
 
-# Lists scripts, by their names or their first lines.
+# Lists the scripts, which are recognized by their names or by their first lines.
 script_files() {
   tree_files | grep -E '\.(sh|awk|py|bash|zsh)$'
   tree_files | grep -vE '\.[a-z]+$' |

@@ -1,6 +1,6 @@
-# Checks the pages that a stranger reads first: the front page and its doors, the pictures, the site
-# of `make html`, the first change in CONTRIBUTING.md, `make help`, and the headings of old and new
-# results in tests/VERIFICATION.md.
+# Checks the pages that a stranger reads first: the front page and its doors (five ways to begin
+# with the upgrader), the pictures, the site of `make html`, the first change in CONTRIBUTING.md,
+# `make help`, and the headings of old and new results in tests/VERIFICATION.md.
 
 front_checks='front_page doors pictures site help old_rows'
 
@@ -36,8 +36,9 @@ lines_of_doors() {
   ' README.md
 }
 
-# Checks that each command in a door is also on a page to which that door has a link. Tests run the
-# commands of these pages, so each command of a door is tested.
+# Checks the doors, which are five ways to begin with the upgrader. Each command in a door must also
+# be on a page to which that door has a link. Tests run the commands of these pages, so each command
+# of a door is tested.
 check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||

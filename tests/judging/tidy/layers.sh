@@ -11,10 +11,10 @@ base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|standard_output"
 base_shell="$base_shell|temporary_path|uv_handle"
 
-# Prints the layer of every file of the libraries and the program: L0 is plain data, L1 reads bytes
-# from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except for
-# the files of L0 and the acting files of base/, which are listed. A file may include only files of
-# its own layer or below.
+# Prints the layer of every file of the libraries and of the upgrader: L0 is plain data, L1 reads
+# bytes from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except
+# for the files of L0 and the acting files of base/, which are listed. A file may include only files
+# of its own layer or below.
 layer_table() {
   find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
     awk -v base_shell="^base/($base_shell)[.]" '
@@ -163,9 +163,9 @@ canary_uv() {
   echo 'agent-protocol/agent.h'
 }
 
-# The system headers that the layers L0 to L2 may include: none for input or output, for the time,
-# or for processes. The permitted headers are listed, so that the check reports the first use of any
-# new header.
+# The system headers that the layers L0 to L2 (all code that does not act on the system) may
+# include: none for input or output, for the time, or for processes. The permitted headers are
+# listed, so that the check reports the first use of any new header.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
@@ -180,7 +180,8 @@ impure_calls() {
     grep -v ':[[:space:]]*//'
 }
 
-# Checks that the layers L0 to L2 do no input or output, and read no clock.
+# Checks that the files of the layers L0 (plain data), L1 (reads bytes from outside) and L2
+# (decides) do no input or output, and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
@@ -379,7 +380,9 @@ canary_fleet_store() {
   echo 'planted = '
 }
 
-# Checks that fleet/orders, which decides which orders are allowed, uses nothing but records.
+# Checks fleet/orders, which decides which orders are allowed. It must do no input or output, and
+# read no clock. Of the project's other headers, it may include only those of fleet/model,
+# fleet/common/release_draft.h and base/result.h.
 check_fleet_orders() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/orders/' >"$scratch/pure"

@@ -353,8 +353,8 @@ canary_processors() {
   echo 'docs/small-machines.md: no such processor: plantedpage'
 }
 
-# ---- the pages of the fleet's programs: every option, every command of fleetctl, every exit
-# status, every kind of record
+# ---- the manual pages of the fleet's programs are compared with these programs: options, commands
+# of fleetctl, exit statuses, and kinds of records
 
 # Sets `program` to the path of a program of the build. Fails if the program is missing.
 fleet_program() {

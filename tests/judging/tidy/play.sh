@@ -241,8 +241,8 @@ play_busybox_stop() {
   wait "$stranger"
   stranger=
 
-  # Starts an upgrader whose agent is still held. On the script's signal, the upgrader must end this
-  # agent, and exit with 0.
+  # Starts an upgrader whose agent, /bin/cat, is not active yet. When the script signals the
+  # upgrader, the upgrader must end this agent, and exit with 0.
   rm lock
   "$UPGRADER" --lock=lock -- /bin/cat 2>errors 3<&- 4<&- &
   upgrader=$!

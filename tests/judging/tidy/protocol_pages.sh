@@ -33,8 +33,8 @@ members_in_code() {
     }' agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/serialize.h
 }
 
-# Prints lines in the form of members_in_code, for the message types and members on the page. The
-# page has a list of types, and below each type a list of its members.
+# Prints lines in the form of members_in_code, for the message types and members on the page
+# agent-protocol(7). The page has a list of types, and below each type a list of its members.
 members_on_page() {
   awk '
     /^\.S[hs] / { part = $0; depth = 0 }
@@ -75,8 +75,8 @@ PAGE
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/serialize.h: stop on_page'
 }
 
-# Checks that every value of an enumeration is on the page, and that the code has no other stages of
-# a failure than the page.
+# Checks that every value of an enumeration is on the page agent-protocol(7), and that the code and
+# the page have the same stages of a failure.
 check_values() {
   tr '\n' ' ' <agent-protocol/cpp/wire/message.h | tr ';' '\n' |
     sed -nE 's/.*names_of<([A-Za-z]+)>\{(.*)\}.*/\1 \2/p' | tr -d '",' >"$scratch/enums"
@@ -98,8 +98,8 @@ canary_values() {
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/message.h: planted_stage'
 }
 
-# Checks that every limit of message.h and json_line.h is on the page, written as people write
-# numbers: 65,536.
+# Checks that every limit of message.h and json_line.h is on the page agent-protocol(7), written
+# with commas, such as 65,536.
 check_limits() {
   sed -nE "s/^inline constexpr [a-z:0-9_]+ ([a-z_]+_max) = ([0-9']+);.*/\1 \2/p" \
     agent-protocol/cpp/wire/message.h base/json_line.h | tr "'" ',' >"$scratch/limits"
@@ -116,7 +116,7 @@ canary_limits() {
   echo 'state_bytes_max is 32,769'
 }
 
-# Prints the messages in the page's transcripts, one on each line, such as `1> {...}`.
+# Prints the messages in the transcripts of agent-protocol(7), one on each line, such as `1> {...}`.
 transcript_lines() {
   awk '
     /^\.\\" BEGIN transcript/ { inside = 1; next }
@@ -129,7 +129,8 @@ transcript_lines() {
   ' man/agent-protocol.7
 }
 
-# Checks that the message types and members in the page's transcripts exist.
+# Checks that the message types and members in the transcripts of agent-protocol(7) exist in the
+# code.
 check_transcripts() {
   members_in_code >"$scratch/code"
   sed -nE '/serialize\(auto& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \

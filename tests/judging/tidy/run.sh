@@ -69,9 +69,10 @@ try_check() {
 
 list_tree "$scratch/listed"
 
-# The next two functions keep a copy of the tree, in which canaries plant violations. renew_copy
-# makes the copy, or undoes the last canary's changes in it. of_copy runs git for this. The git
-# repository is beside the copy and not in it, so that the copy has only files of the tree.
+# The next two functions keep a copy of the tree, in which the functions canary_NAME plant
+# violations. renew_copy makes the copy, or undoes the changes of the last such function. of_copy
+# runs git for this. The git repository is beside the copy and not in it, so that the copy has only
+# files of the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -86,14 +87,15 @@ renew_copy() {
   git init -q --bare "$scratch/record" && of_copy add -Af . && of_copy commit -qm copy
 }
 
-# Lists the files of the copy that a canary has added or changed.
+# Lists the files that a function canary_NAME has added to the copy of the tree, or changed there.
 planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
-# Passes on the list of files on standard input, for a check that judges each file by itself. In a
-# canary's copy of the tree, passes on only the files that the canary has changed. The other files
-# need not be judged there, since the tree itself is judged, too.
+# Passes on the list of files on standard input, for a check that judges each file by itself. In the
+# copy of the tree in which a function canary_NAME has planted violations, passes on only the files
+# that this function has changed. The other files need not be judged there, since the tree itself is
+# judged, too.
 only_planted() {
   if [ -n "${in_copy:-}" ]; then
     planted_files >"$scratch/new"
@@ -103,7 +105,8 @@ only_planted() {
   fi
 }
 
-# Runs the check NAME on a copy of the tree in which its canary has planted violations.
+# Runs the check NAME on a copy of the tree in which the function canary_NAME has planted
+# violations.
 try_canary() {
   renew_copy || { fail "$1, canary" 'no copy of the tree can be made'; return; }
   (cd "$scratch/tree" && "canary_$1") >"$scratch/planted" 2>&1

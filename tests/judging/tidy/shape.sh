@@ -190,7 +190,7 @@ check_heads() {
       close(file)
       header = file
       sub(/.*\//, "", header)
-      # A public header lies in another directory than its source.
+      # Accepts a header in another directory, since a public header does not lie beside its source.
       if (sub(/\.cc$/, ".h", header) && opening ~ "^#include \".*/" header "\"$") next
       if (opening !~ pattern) print file ": does not open with what it is for"
     }'
@@ -273,8 +273,8 @@ canary_seeds() {
   echo 'inverted condition: on_unclean_stop means its opposite'
 }
 
-# Checks that each error of `make simulate` and each canary of `make mutate` can still be planted:
-# the text that it replaces must be in its file.
+# Checks that each error of `make simulate`, and each canary of `make mutate` (a mutant whose fate
+# is known), can still be injected: the text that the error or canary replaces must be in its file.
 check_planted() {
   grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do
     file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')

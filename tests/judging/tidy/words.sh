@@ -83,8 +83,9 @@ canary_vocabulary() {
   echo 'upgrader/planted_too.h:2:'
 }
 
-# Checks the names of invariants, rules of the shell and layers of tests, such as S1 or V10. Each
-# name that is used must be defined, and only once.
+# Checks the names of invariants such as S1, of layers of tests such as V10, and of the rules for
+# the upgrader's shell (the code around the decisions) such as IO-1. Each name that is used must be
+# defined, and only once.
 check_named_rules() {
   name='(S[1-9][0-9]?b?|IO-[1-9][0-9]?|V[1-9][0-9]?)'
   sed -nE "s/^\| $name \|.*/\1/p" tests/INVARIANTS.md ARCHITECTURE.md >"$scratch/defined"

@@ -65,7 +65,7 @@ ERRORS = [
         "ProveRelink{*state_.upgrade->program}",
         "ProveRelink{state_.upgrade->previous}",
     ),
-    # ---- requests of an operator
+    # ---- errors in the handling of an operator's requests
     (
         "missing refusal: an operator cancels an upgrade after the stop has been sent",
         'if (phase == Phase::preparing || phase == Phase::confirming) return "";',
@@ -91,7 +91,7 @@ ERRORS = [
         '  answer_upgrade("");\n',
         "",
     ),
-    # ---- a standby
+    # ---- errors in the handling of a standby (an agent of the old version, started at a trial)
     (
         "left over: the standby of an upgrade that is committed is not killed",
         "if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);\n  }",
@@ -107,7 +107,7 @@ ERRORS = [
         "  if (agent.standby) return standby_lost(in_words(agent), reason);\n",
         "",
     ),
-    # ---- errors in the way back at a boot
+    # ---- errors in the start of the previous program at a boot
     (
         "endless way back: what has failed at boot in its turn is started once more",
         '  if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");\n',
