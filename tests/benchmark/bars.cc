@@ -102,9 +102,9 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Returns the ratio of two times: how long an agent's start takes under the contender `ours`, and
-// under the contender `other`. Each time includes the agent's own exec. For comparison, the
-// figure's text also has the time of a direct exec of the agent.
+// Returns the ratio of two times: how long an agent's start takes under the program `ours`, and
+// under the program `other`, which are compared. Each time includes the agent's own exec. For
+// comparison, the figure's text also has the time of a direct exec of the agent.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

@@ -94,7 +94,7 @@ class StampFile {
   std::unique_ptr<stamp_page, Unmap> page_;
 };
 
-// One run of a contender with an agent, in a directory of its own.
+// One run of a contender (a compared program) with an agent, in a directory of its own.
 class Run {
  public:
   Run(const Place& place, const Contender& contender, const Task& task);
@@ -104,9 +104,9 @@ class Run {
 
   // Waits until the last agent works.
   void wait_for_last_agent();
-  // Waits until the run has made all its hand-overs. Then ends the contender if it is a service
-  // supervisor, or if the last agent is to stay. Otherwise waits until the contender exits by
-  // itself with status 0.
+  // Waits until the run has made all its hand-overs. Then ends the contender (the compared program)
+  // if it is a service supervisor, or if the last agent is to stay. Otherwise waits until the
+  // contender exits by itself with status 0.
   void finish();
   void end();
 

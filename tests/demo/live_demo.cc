@@ -67,8 +67,8 @@ struct Span {
   std::uint64_t to_us = 0;
 };
 
-// Returns the times in which the agents worked. The work of an agent that did not stop, because it
-// crashed, counts until the next agent is activated.
+// Returns the periods in which the agents worked, one for each agent. The period of an agent that
+// crashed, and so did not stop, ends when the next agent is activated.
 std::vector<Span> spans_of(const std::vector<SeenEvent>& events, std::uint64_t end_us) {
   std::vector<Span> spans;
   for (const SeenEvent& event : events) {

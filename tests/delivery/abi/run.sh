@@ -19,7 +19,7 @@ refuses() { ! "$@"; }
 # Prints the rows of a table without its comments.
 rows() { sed -e '/^#/d' -e '/^$/d' "$1"; }
 
-# ---- symbols
+# ---- the symbols that the library exports
 
 exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sort; }
 
@@ -87,8 +87,8 @@ same_types() {
   } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
 }
 
-# ---- layout of the structures, for this machine, and on x86-64 also for a machine of 32 bits, by
-# options of the same compiler
+# ---- the layout of the structures on this machine. On x86-64, also the layout on 32-bit machines,
+# for which options of the same compiler make code
 
 # usage: probe HEADER
 # Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. Its

@@ -64,7 +64,7 @@ class Check:
         self.wait_until_up()
         self.service.judge(self.keep)
 
-    # ---- the columns
+    # ---- the checks, one for each column of the table of results
 
     def becomes_ready(self):
         self.wait_until_up()
@@ -83,7 +83,7 @@ class Check:
 
     def upgrade_by_init(self):
         """Makes init request an upgrade to the version that the link names. That version then
-        requests an upgrade to the newest version without an order."""
+        requests an upgrade to the newest version by itself."""
         self.service.relink(FIRST)
         self.init.upgrade(self.machine)
         self.service.wait_for_event("1.0.0 committed sigusr2-1")

@@ -56,7 +56,7 @@ class Service:
     def release(variant):
         return "%s/agent-v%s" % (RELEASES, variant.split("-")[0])
 
-    # ---- the lines
+    # ---- the lines of the log that the agent copies
 
     def write_line(self):
         """Adds one line to the log that the agent copies. Waits while the lines are being judged.
@@ -105,7 +105,7 @@ class Service:
             found = found.get(name, {})
         return found
 
-    # ---- an agent that cannot start
+    # ---- functions for the check of an agent that cannot start
 
     def break_agent(self):
         """Makes AGENT's link name a program that adds a line to a file, and exits immediately."""
@@ -116,7 +116,7 @@ class Service:
         """Returns how often the broken program was started."""
         return len(self.read(STARTS).splitlines())
 
-    # ---- the processes
+    # ---- the processes of the service
 
     def upgraders(self):
         return [p for p in self.machine.processes() if p.name == "upgrader"]

@@ -98,8 +98,8 @@ exports_c_only() {
   return 0
 }
 
-# Checks that the installed upgrader needs only the permitted libraries. As a canary, a program that
-# needs another library must be found.
+# Checks that the installed upgrader needs only the permitted libraries. Also checks that the test
+# can fail: it must refuse `agent-c`, a program that needs another library.
 needs_little() {
   tests/benchmark/libraries "$root/usr/bin/upgrader" &&
     ! tests/benchmark/libraries "$scratch/agent-c"
@@ -122,8 +122,8 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
-# Checks that every installed file is protected. As a canary, a program that was linked without
-# protection must be found.
+# Checks that every installed file is protected. Also checks that the test can fail: it must find at
+# least three missing protections in `agent-c`, which was linked without them.
 protected() {
   [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do

@@ -44,8 +44,8 @@ overrides() {
     diff - "$scratch/overridden"
 }
 
-# Runs lintian on a package without its copyright file, as a canary: lintian must report this
-# package.
+# Checks that lintian finds an error: runs lintian on a package whose copyright file was removed.
+# Lintian must report the missing file.
 lints_spoilt() {
   dpkg-deb -R "$(file_of libagent-protocol1)" "$scratch/spoilt" &&
     rm "$scratch/spoilt/usr/share/doc/libagent-protocol1/copyright" &&

@@ -32,7 +32,8 @@ fail() {
 }
 
 # usage: try PLACE
-# Makes the upgrades in the surroundings PLACE, which the script `in` makes.
+# Makes good and bad upgrades in the surroundings PLACE, which the script `in` makes. If the script
+# cannot make these surroundings on this machine, prints a line that says so.
 try() {
   if ! reason=$(tests/delivery/places/in "$1"); then
     echo "report: skipped: upgrades, $1: $reason"
@@ -43,8 +44,9 @@ try() {
   if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
 }
 
-# Checks that the surroundings PLACE really lack something. Otherwise the upgrades in these
-# surroundings would prove nothing.
+# usage: lacks PLACE COMMAND
+# Checks that the surroundings PLACE really lack something: the shell command must fail there. If it
+# succeeded, the upgrades in these surroundings would prove nothing.
 lacks() {
   tests/delivery/places/in "$1" >/dev/null || return
   if tests/delivery/places/in "$1" sh -c "$2" >"$scratch/said" 2>&1; then

@@ -2,7 +2,8 @@
 # Tests the protection of the static program, which may run as root: it must have a different
 # address in every process, no memory that can be both written and executed, and relocated pages
 # that cannot be written any more. Its code must use no part of the C++ library that
-# packaging/static/run_time.cc lacks. Each test has a canary. Prints `ok` lines and `N passed, N
+# packaging/static/run_time.cc lacks. Most tests also run on a canary, a program or a description of
+# a program that lacks the protection, and must refuse it. Prints `ok` lines and `N passed, N
 # failed`.
 #
 # usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
