@@ -1,8 +1,8 @@
 // Decides about HTTP requests that read or change a record that people may set, such as
 // `/v1/config/window/night`, or that apply a whole document (`/v1/apply`). The caller first reads
 // the keys that config_reads() returns. Then decide_config() decides what to write, and
-// config_answer() makes the response. fleet/orders/order.h decides which orders are allowed, for
-// HTTP and for fleetctl alike. Does no input or output.
+// config_answer() makes the response. fleet/orders/order.h decides which of these changes a person
+// may make; the rules are the same for HTTP and for fleetctl. Does no input or output.
 #pragma once
 
 #include <cstdint>

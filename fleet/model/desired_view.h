@@ -107,9 +107,9 @@ class DesiredView {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has ever ordered the node to move for this wish. A wish is one write
-// of the cell's desired version. The result stays true if a controller has taken the order back. So
-// a node gets the order for one wish only once.
+// Returns whether a controller has ever ordered the node to move to the version of this wish (one
+// write of the cell's desired version). The result stays true even after a controller has taken the
+// order back, so a node gets the order only once for each wish.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
 // Returns whether the node has got the order to move to the desired version, does not run the

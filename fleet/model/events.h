@@ -18,8 +18,9 @@
 namespace fleet {
 
 // Returns the event for a changed record, without the event's time, or no value if the history has
-// no events for such records. The event differs from the last event of the same subject only if
-// something has changed that people want to know.
+// no events for such records. An event's subject is the thing that it is about, such as a rollout
+// or a node. The event differs from the last event with the same subject only if something has
+// changed that people want to know.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
 // Returns the event for a key that was erased, or no value if the history has no events for such
 // keys.

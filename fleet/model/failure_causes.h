@@ -75,8 +75,8 @@ struct FailureGroup {
 // distinguishes failures.
 [[nodiscard]] std::string likeness(std::string_view words, std::string_view node);
 
-// Returns the nodes of this rollout, with those of their facts and labels that are among the
-// records in `reading`.
+// Returns the nodes of this rollout. Each node has the facts and labels for which `reading` has
+// records.
 [[nodiscard]] NodesOfRollout nodes_of_rollout(const Reading& reading, const std::string& rollout);
 
 // Returns the groups as one JSON object.

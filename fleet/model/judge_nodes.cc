@@ -154,9 +154,10 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
 
 // ---- how much of the soak time the drivers have seen
 
-// Adds to found_.seen_ms how much soak time the drivers have seen since the last look: for each
-// node of the batch that soaks and is not silent, the time `passed` from the last look to this one.
-// If a node's soak has ended in that time, `passed` still counts in full for the node.
+// Adds to found_.seen_ms how much soak time the drivers have seen since the last look. `passed` is
+// the time from the last look to this one. It is added once for each node of the batch that soaks
+// and is not silent. If a node's soak has ended since the last look, `passed` is still added in
+// full for this node.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;

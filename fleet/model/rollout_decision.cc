@@ -202,9 +202,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the budget places of these nodes (see budgets.h), so that no other rollout or plan
-// waits for these places while this rollout waits for more. Notes in the rollout's record for which
-// places it waits.
+// Gives back the places of a budget (see budgets.h) that these nodes have. Otherwise other rollouts
+// and plans would have to wait for these places while this rollout waits for more places. Notes in
+// the rollout's record for which places the rollout waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);

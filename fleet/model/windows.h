@@ -1,6 +1,6 @@
 // Maintenance windows: the times at which an upgrade may begin. Apart from these windows, no
-// decision about an upgrade depends on a wall clock. WindowView has the cell's windows, as a driver
-// sees them.
+// decision about an upgrade depends on a wall clock. WindowView has a driver's copy of the cell's
+// windows, made from the records that the driver has read.
 #pragma once
 
 #include <cstdint>
@@ -75,8 +75,8 @@ struct Opening {
   bool operator==(const Opening&) const = default;
 };
 
-// The cell's maintenance windows, as a driver sees them. Finds out whether an upgrade may begin on
-// a node now, and when one may begin next.
+// A driver's copy of the cell's maintenance windows, made from the records that the driver has
+// read. Finds out whether an upgrade may begin on a node now, and when one may begin next.
 class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}

@@ -48,7 +48,8 @@ void close_others(std::vector<int> kept) {
 
 using upgrader::OwnedFd;
 
-// The interval at which the keeper tries again to write the daemon's output to a full log.
+// While the log (standard error) accepts no more bytes, the keeper tries at this interval to write
+// the daemon's output to it.
 constexpr int log_interval_ms = 100;
 
 // The interval at which the keeper tries to take the daemon's lock, while a process of an earlier

@@ -6,9 +6,8 @@
 
 namespace upgrader {
 
-// Returns the kind of `action` if it has an outcome, which must then be the next event. Returns
-// Pending::nothing for any other action. An action that has an outcome is the last action of its
-// step.
+// Returns which outcome must be the next event after `action`. Returns Pending::nothing if `action`
+// has no outcome. An action that has an outcome is the last action of its step.
 [[nodiscard]] Pending pending_on(const Action& action);
 
 // Aborts unless the state after a step and the actions of that step agree with each other.

@@ -143,9 +143,9 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous point to the executable of the last commit, which `program` is to
-// replace. Leaves the link alone if that executable has the same path as `program`: the file at
-// this path is the new version by now.
+// Makes the link of --previous point to the old executable: the one that was committed last, and
+// that the executable `program` is to replace. Leaves the link alone if the old executable has the
+// same path as `program`: the file at this path is the new version by now.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

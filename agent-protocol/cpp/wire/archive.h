@@ -68,7 +68,8 @@ class WritingArchive : public Refusals {
     (write_member(pairs.name, pairs.value.value, pairs.value.rule), ...);
   }
 
-  // Returns the line with its newline, or the first refusal. Must be the last call.
+  // Returns the line with its newline. If a member was refused, returns the reason why the first
+  // such member was refused. Must be the last call.
   [[nodiscard]] Result<std::string> line();
 
   void write_member(const char* name, const auto& value, const auto& rule) {

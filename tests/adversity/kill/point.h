@@ -54,9 +54,10 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 // a name.
 bool parse(const std::string& name, Point& point);
 
-// A canary: a fault put in on purpose, which the test of a kill point must find. There are four
-// kinds: a bad program runs instead of the upgrader, an agent does not exit when it must, the kill
-// point names a step that does not exist, or the signal is not sent.
+// A canary: a fault that is made on purpose, to show that the test of a kill point finds such
+// faults. There are four kinds of canaries: a bad program runs instead of the upgrader, an agent
+// does not exit when it must, the kill point names a step that does not exist, or the signal is not
+// sent.
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit

@@ -107,7 +107,7 @@ class ElfBytes {
   std::string bytes_;
 };
 
-// Makes a process that runs as root run as an unprivileged user, for as long as this object exists.
+// Takes root's rights from the process, if it has them, for as long as this object exists.
 class Unprivileged {
  public:
   Unprivileged() {

@@ -321,8 +321,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // If the upgrader stops an agentify that has not been activated yet, the adapter gets no event:
-    // the library for agents ends agentify's process by itself.
+    // If the upgrader stops agentify before it has activated agentify, the class Adapter gets no
+    // event: the library for agents ends agentify's process by itself.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {

@@ -1,5 +1,6 @@
-// Tests which facts a rollout's judge derives from the records that the driver reads, and what the
-// driver does after each of the judge's decisions.
+// Tests the judge of a rollout, which compares nodes with the new version and nodes with the old
+// one. Tests which facts the judge derives from the records in the store, and what the driver (the
+// controller that steers the rollout) does after each decision of the judge.
 #include "fleet/model/judge_watch.h"
 
 #include <catch2/catch.hpp>

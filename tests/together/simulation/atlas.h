@@ -139,8 +139,9 @@ class Visits {
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Counts, for each kind of event, the moves that the code in upgrader/shell allows, but that no
-  // run has made. Returns a text, for people, that names the kinds with the most such moves.
+  // Returns a text for people about missed moves: the code in upgrader/shell allows such a move,
+  // but no run has made it. Names the kinds of events (at most `kinds_max`) that have the most
+  // missed moves, each with their number.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

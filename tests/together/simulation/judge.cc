@@ -312,8 +312,8 @@ void Judge::see_exit(Process& process) {
   if (!silent) broken("IO-2: an exit is told before what was said");
 }
 
-// Checks an event that reports the fate of the agent's `activate`. The supervisor must have sent
-// `activate`, and the event must be right about whether this message has been written completely.
+// Checks an event that says whether the message `activate` to the agent has been written
+// completely (`whole`). The supervisor must have sent `activate`, and the event must be right.
 void Judge::see_activated(const Process* process, bool whole) {
   if (process == nullptr || !process->promised) return broken("an activate that was not sent");
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
