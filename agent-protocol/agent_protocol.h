@@ -161,8 +161,8 @@ AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, con
 /* Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
  * check's name and reason, runs no further check and returns -1. The program must then exit without
  * any other effect. In the reason, each byte that is not valid UTF-8 becomes U+FFFD, and a reason
- * that fills its buffer without a NUL ends in "...". Between checks a held agent whose input has
- * ended exits at once, as in agent_protocol_next(). */
+ * that fills its buffer without a NUL ends in "...". Before each check, and after the last
+ * check, a held agent whose input has ended exits at once with status 1. */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
 /* Tells the upgrader that this agent must not be given the work (if the agent is held), or must not

@@ -247,8 +247,10 @@ class Parser {
 
 }  // namespace
 
-// Reserves room for all nodes. A node takes at least two bytes of the line; only a bracket that is
-// never closed takes one.
+// Reserves room in nodes_ for the most nodes that a line of this length can have. A valid line,
+// which is a JSON object, has at least two bytes for each node. In an invalid line, up to
+// nesting_max opening brackets may never be closed. Each of these is a node that takes only one
+// byte, so there is extra room for nesting_max nodes.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }

@@ -231,9 +231,9 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Switches the position to its newest format, which the previous version may be unable to read, and
-// begins to follow releases. Called when the previous version cannot get the work back any more: at
-// the commit or, without a trial, at the activation.
+// Writes the position file in its newest format, which the previous version may be unable to read,
+// and begins to follow releases. Called when the upgrader can no longer fall back to the previous
+// version: at the commit or, without a trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();

@@ -68,9 +68,10 @@ class Campaign {
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // Records that this controller's driver of `id` has ended, and begins the pause after it. `began`
-  // is the time at which the driver was started. `drove` is false if the driver never did any work,
-  // because another controller had the driver's key.
+  // Records that a driver of this controller has ended, and begins the pause after it. `id` is the
+  // last part of the driver's key `driver/ID`: the name of a rollout or plan, or another name such
+  // as `desired`. `began` is the time at which the driver was started. `drove` is false if the
+  // driver never did any work, because it did not get this key: another controller had it.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

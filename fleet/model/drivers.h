@@ -124,8 +124,9 @@ class DesiredTask {
   // has to be written.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Called when the store denies a write. Returns false, so that the driver ends. Nothing has to be
-  // undone: a new version that waits beside the old one may go on waiting.
+  // Called when the store denies a write. Returns false, so that the driver ends. The driver has
+  // nothing to undo. On some nodes, a new version may be ready and wait until the old one is told
+  // to stop. Such a new version may wait longer, since the old version works meanwhile.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 

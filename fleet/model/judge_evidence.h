@@ -75,8 +75,9 @@ class Evidence {
   // Adds one observation, such as the failure of one node. `is_new` is true if the observation
   // counts against the new version, such as a failure of a node with the new version. It is false
   // if the observation does not, such as a failure of a node of the control group. `chance` is the
-  // probability that an observation counts against the new version, if that version is just as bad
-  // as the rollout tolerates. If `chance` is exactly 0 or 1, the evidence does not change.
+  // probability that this observation counts against the new version. The caller computes `chance`
+  // for a new version that is exactly at the limit of what is tolerated, by chance_of_new() or
+  // chance_of_worse(). If `chance` is exactly 0 or 1, the evidence does not change.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.

@@ -62,9 +62,11 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns an empty string if the batch has to wait for a verdict. Otherwise too few nodes are
-// compared for a verdict in time, and the returned text tells people why. The judge's numbers are
-// then only shown to people, unless judge() finds that the version is worse.
+// Returns an empty string if enough nodes are compared, so that the batch has to wait for a
+// verdict. Otherwise returns a text that tells people why the batch does not wait: the rollout has
+// fewer than judge_nodes_min nodes, or fewer than judge_control_min nodes of the control group are
+// at risk. In both cases the judge's numbers are only shown to people, with one exception: in the
+// second case, judge() gives the verdict "worse" if the evidence has reached its limit.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

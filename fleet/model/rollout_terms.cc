@@ -95,8 +95,9 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // If `max_failed_unsaid` is true, failures_to_abort() does not use `max_failed`. But older
-    // controllers, which do not have that function, abort the rollout at this number of failures.
+    // If `max_failed_unsaid` is true, failures_to_abort() says how many failures abort the rollout,
+    // and does not use `max_failed`. But controllers of older versions do not have
+    // failures_to_abort(), and abort the rollout when `max_failed` nodes have failed.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;

@@ -70,9 +70,10 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Returns the nodes that the target selects: those of `nodes` that match, and matching nodes that
-// only a list (L@) in the target mentions. Returns a Refusal only if matching a regular expression
-// takes too many steps.
+// Returns the nodes that the target selects: those of `nodes` that match the target, and also nodes
+// that are not in `nodes`, but are named in a list of the target (such as `L@web1,web2`) and match
+// the target by their names. Returns a Refusal only if matching a regular expression takes too many
+// steps.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

@@ -39,9 +39,11 @@ class WritePace {
   // committed since. It is also empty if the write was refused, since another process of
   // fleet-signer may have answered the same request first.
   [[nodiscard]] Rest failed(const Outcome& outcome);
-  // Returns how long to pause if a request cannot be answered before a person has acted, and the
-  // line `trouble` for the log. As after a write that the store has denied, the pauses double, and
-  // the same line is not returned twice in a row.
+  // Called when a request cannot be answered before a person has acted. Returns how long to pause,
+  // and the line `trouble` for the log. Until a write is committed, each pause after such a request
+  // or after a denied write is twice as long as the last such pause, up to write_pause_max_ms. The
+  // line is empty if it is the same as the last line that was returned, unless a write was
+  // committed since.
   [[nodiscard]] Rest stuck(const std::string& trouble);
 
  private:

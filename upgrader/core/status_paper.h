@@ -1,6 +1,7 @@
-// This class writes `status.json`, one line of JSON, member by member. It does not know what the
-// members mean. Every string except an agent's command-line argument is cut to a maximum length as
-// it is written, so that all required members always fit.
+// This class writes the text of `status.json`: one line with a JSON object, written member by
+// member. The class does not know what the members of the object mean. Every string except an
+// agent's command-line argument is cut to a maximum length as it is written, so that all required
+// members always fit.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ namespace upgrader {
 inline constexpr std::size_t text_written_max = 1'024;
 inline constexpr std::size_t path_written_max = 4'095;
 
-// Writes members one after the other, and leaves out members that are absent.
+// Writes the members of JSON objects one after the other, and leaves out a member that has no
+// value.
 class StatusPaper {
  public:
   void open(const char* name, char bracket) {

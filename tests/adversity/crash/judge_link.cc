@@ -1,9 +1,12 @@
-// This program judges the upgrader's links after a power cut. It is given links in states in which
-// a power cut may have left them, and lets the upgrader's code change these links, which must
-// succeed. Each line of standard input has the path of AGENT's link, and then the executables that
-// this link must name, one after the other. `previous=PATH` before the path of AGENT's link gives
-// the path of the link of --previous. For each line, the program writes `ok` or the error to
-// standard output.
+// This program judges the upgrader's links after a power cut. Each line of standard input names
+// links in a state in which a power cut may have left them:
+//
+//     [previous=PREVIOUS] LINK EXECUTABLE ...
+//
+// LINK is the path of AGENT's link, and PREVIOUS is the path of the link of --previous. For each
+// EXECUTABLE in the order of the line, the program lets the upgrader's code commit this executable.
+// The commit must succeed, and LINK must then name the executable. An EXECUTABLE that is not a
+// program is skipped. For each line, this program writes `ok` or the error to standard output.
 #include <sys/stat.h>
 
 #include <cstring>

@@ -353,8 +353,8 @@ class CellBench {
   };
 
   // Returns the processor time of all controllers and of all members of the store, added up, and
-  // the largest memory of one process of each kind. The processor time includes that of killed
-  // processes, which kill_driver() and kill_leader() have saved.
+  // the largest memory of one process of each kind. The processor time includes the time that
+  // killed processes had used: kill_driver() and kill_leader() note it before they kill a process.
   [[nodiscard]] Sample sample() {
     Sample now;
     now.revision = bed_.revision();

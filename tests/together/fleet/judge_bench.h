@@ -1,6 +1,6 @@
-// A rollout over many nodes, for tests of the judge, which compares nodes with the new version and
-// nodes with the old one. The driver, which steers the rollout and has the judge, is the real one.
-// The store is in memory.
+// A rollout over many nodes, for tests of the judge. The judge is the part of a rollout's driver
+// that compares the nodes that run the new version with nodes that run the old one. The driver in
+// these tests is the real one. The store is in memory.
 #pragma once
 
 #include <algorithm>

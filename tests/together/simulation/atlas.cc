@@ -289,8 +289,8 @@ Visits::Share Visits::edges() const {
   return share;
 }
 
-// Counts pairs of a phase and an event. A pair that occurs on the maps of several policies, which
-// are sets of options, counts once.
+// Counts pairs of a phase and an event. Each policy (a set of the upgrader's options) has a map of
+// its own. A pair that occurs on several of these maps counts once.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
   for (int policy = 0; policy < test::all_policies; ++policy) {

@@ -438,9 +438,9 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. If it says why the upgrade failed, it must go to a fallback. If a fallback's
-// `welcome` does not say this, the upgrade has not failed yet. Then the fallback must be a standby
-// during the trial: another agent must have been sent `activate`, and must not have ended.
+// Checks a `welcome`. Only the `welcome` of a fallback may say why the upgrade failed. A fallback
+// whose `welcome` gives no reason must be a standby, which is started while the new version is
+// still on trial: another agent must have been sent `activate`, and must not have ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();

@@ -1,7 +1,8 @@
 # The two sides that tests/together/updates/pm2 compares: `npm install -g` with pm2, and update() of
-# the JavaScript library (LIBRARY) with agentify. Each side runs its own web server. The
-# installation of a side can be killed at its n-th call that changes files, and the side then
-# reports the trees of files that are left. Only one thread may use a side.
+# the JavaScript library for agents, with agentify. Each side runs its own web server. The
+# installation of a side can be killed just before its n-th call to a function of the C library that
+# changes files, such as rename(); kill_at.c counts these calls. The side then reports the trees of
+# files that are left. Only one thread may use a side.
 import hashlib
 import json
 import os
@@ -68,8 +69,9 @@ class Side:
                                   stdout=subprocess.PIPE, stderr=log, check=check, cwd=self.place)
 
     def install_killed(self, at, command):
-        """Runs the installation, and kills it at its `at`-th call that changes files, or never if
-        `at` is 0. Returns how many such calls it has made, and whether it was killed."""
+        """Runs the installation, and kills it just before its `at`-th call to a function of the C
+        library that changes files, or never if `at` is 0. Returns how many such calls the
+        installation has begun, and whether it was killed."""
         self.counter.write_bytes(struct.pack("QQ", 0, at))
         environment = {**self.environment, "LD_PRELOAD": KILLER, "KILL_AT": str(self.counter)}
         with open(self.log, "ab") as log:

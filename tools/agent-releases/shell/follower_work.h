@@ -120,7 +120,9 @@ class Follower::Work {
   [[nodiscard]] Result<std::optional<Entry>> entry_of(const std::string& id) const;
   [[nodiscard]] Outcome note(const Entry& entry);
 
-  // Appends an entry that says how an upgrade ended. If that fails, keeps the entry in memory.
+  // Appends to the ledger an entry that says how an upgrade ended. If the ledger cannot be written,
+  // keeps the entry in memory, and note_what_is_kept() tries again until the ledger has the entry.
+  // If more than kept_endings_max entries must be kept, the oldest is dropped.
   void note_ending(const Entry& entry);
   void let_go(bool pause);
   void note_what_is_kept();

@@ -49,8 +49,9 @@ class Occasions {
   // command for which an environment was returned counts as running until command_ended() is
   // called.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
-  // Returns the time at which to read the directory and to call next() again, even if nothing has
-  // changed by then.
+  // Returns when to read the control directory and to call next() again, even if nothing in the
+  // directory has changed by then. The time is on the clock of next()'s argument `now`. Returns
+  // no value if there is nothing to do before the directory changes or the command exits.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
