@@ -12,6 +12,21 @@
 #include "base/descriptors.h"
 
 namespace upgrader {
+namespace {
+
+// Makes and closes an epoll and a pipe, which libuv makes first of all. Returns 0 or an errno
+// value. If libuv has a descriptor for its epoll, but none for its pipe, it aborts without a
+// message.
+int try_descriptors() {
+  const OwnedFd waiter(::epoll_create1(EPOLL_CLOEXEC));
+  int ends[2];
+  if (!waiter || ::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  for (const int end : ends)
+    ::close(end);
+  return 0;
+}
+
+}  // namespace
 
 Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lock* lock)
     : options_(options),
@@ -36,12 +51,7 @@ Loop::~Loop() {
 
 // Makes the event loop and everything that it watches. Returns 0 or an errno value.
 int Loop::set_up(ChildSetting setting) {
-  // If libuv cannot make a pipe, it aborts without a message. So make one here first, to report an
-  // error.
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
-  for (const int end : ends)
-    ::close(end);
+  if (const int error = try_descriptors(); error != 0) return error;
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
   // A filter of system calls, such as seccomp, may forbid epoll_wait(). libuv would then abort
