@@ -133,8 +133,7 @@ DaemonEnding Loop::run() {
     feeding_ = true;
     for (const Action& action : adapter_.begin())
       std::visit([this](const auto& known) { perform(known); }, action);
-    feeding_ = false;
-    settle();
+    handle_events();
     look_at_agent();
   }
   while (!leaving_)
@@ -147,7 +146,10 @@ DaemonEnding Loop::run() {
 // handled one after the other.
 void Loop::feed(Event event) {
   events_.push_back(std::move(event));
-  if (std::exchange(feeding_, true)) return;
+  if (!std::exchange(feeding_, true)) handle_events();
+}
+
+void Loop::handle_events() {
   while (!events_.empty() && !leaving_) {
     const Event next = std::move(events_.front());
     events_.pop_front();

@@ -78,6 +78,7 @@ class Loop {
   [[nodiscard]] std::optional<std::string> prepare_following();
   void refuse(const std::string& why);
   void feed(Event event);
+  void handle_events();
   void settle();
   [[nodiscard]] Time now() const;
 

@@ -188,6 +188,9 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
+  // If the parent of agentify ignores SIGCHLD, agentify has inherited that, and the kernel would
+  // reap its children itself, without a word about how they ended.
+  ::signal(SIGCHLD, SIG_DFL);
   // Under an upgrader, the first argument is always an option or `--`. So a daemon with the name
   // `run` is never mistaken for the command `run`.
   const std::string_view command = argc > 1 ? argv[1] : "";

@@ -554,5 +554,25 @@ def test_help_and_version(stage):
     assert run_command(str(AGENTIFY), "--version").stdout.startswith("agentify ")
 
 
+def test_alone_with_few_descriptors(stage):
+    """without an upgrader, and with too few descriptors, agentify says what failed, and never waits
+    for ever"""
+    del stage
+    ends = []
+    for count in range(6, 32):
+        alone = (str(AGENTIFY), "--check=true", "--", "true")
+        ended = run_command("prlimit", f"--nofile={count}:{count}", *alone)
+        assert ended.returncode == 0 or ended.stderr.startswith("agentify: "), (count, ended)
+        ends.append(ended.returncode)
+    assert ends[0] != 0 and ends[-1] == 0, ends
+
+
+def test_alone_under_a_parent_that_ignores_the_ends_of_children(stage):
+    """agentify ends as its daemon has ended, even if its parent ignores SIGCHLD"""
+    del stage
+    alone = (str(AGENTIFY), "--check=true", "--", "sh", "-c", "exit 7")
+    assert run_command("env", "--ignore-signal=CHLD", *alone).returncode == 7
+
+
 if __name__ == "__main__":
     run_tests(tests_of(globals()))
