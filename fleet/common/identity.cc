@@ -1,5 +1,6 @@
 #include "fleet/common/identity.h"
 
+#include <sodium.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 namespace fleet {
 namespace {
 
+// The number of random bytes in an id: so many that no id is ever made twice.
+constexpr std::size_t id_bytes = 16;
+
 std::string line_of(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -23,7 +27,10 @@ std::string line_of(const std::string& path) {
 }  // namespace
 
 std::string new_instance_id() {
-  return line_of("/proc/sys/kernel/random/uuid");
+  unsigned char bytes[id_bytes];
+  randombytes_buf(bytes, sizeof bytes);
+  char text[2 * id_bytes + 1];
+  return sodium_bin2hex(text, sizeof text, bytes, sizeof bytes);
 }
 
 std::string boot_id(const std::string& file) {

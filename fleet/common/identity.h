@@ -9,7 +9,8 @@
 
 namespace fleet {
 
-// Returns a new random id, for example for this process of fleet-agent.
+// Returns a new random id, for example for this process of fleet-agent. Reads no file, since a unit
+// of systemd may hide /proc/sys from its processes.
 [[nodiscard]] std::string new_instance_id();
 // Returns the first line of the file, which contains an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);

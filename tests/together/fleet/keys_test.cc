@@ -1,7 +1,11 @@
 // Tests the keys of records in the store, and the names that are parts of the keys.
 #include "fleet/model/keys.h"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+
+#include "fleet/common/identity.h"
 
 namespace keys_test {
 
@@ -102,6 +106,20 @@ TEST_CASE("an id is small letters, digits, dots and hyphens, at most 63") {
   CHECK(is_command_id("t-1.apply.1"));
   CHECK_FALSE(is_command_id(std::string(65, 'a')));
   CHECK_FALSE(is_command_id("a/b"));
+}
+
+TEST_CASE("a new id is one, and is made where no file can be opened") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const std::string id = new_instance_id();
+  const std::string other = new_instance_id();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+
+  CHECK(is_id(id));
+  CHECK(is_id(other));
+  CHECK(id != other);
 }
 
 TEST_CASE("a number in a key must fit, and is read as a number") {
