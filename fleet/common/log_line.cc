@@ -1,7 +1,9 @@
 #include "fleet/common/log_line.h"
 
-#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/no_wait.h"
 #include "base/shown.h"
 
 namespace fleet {
@@ -12,7 +14,9 @@ std::string log_text(std::string_view text) {
 
 void log_line(std::string_view program, std::string_view text) {
   const std::string line = std::string(program) + ": " + log_text(text) + "\n";
-  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+  struct stat stream {};
+  if (::fstat(STDERR_FILENO, &stream) != 0) return;
+  static_cast<void>(upgrader::write_without_waiting(STDERR_FILENO, stream.st_mode, line));
 }
 
 }  // namespace fleet

@@ -16,7 +16,8 @@ inline constexpr std::size_t log_columns_max = 4'000;
 // Returns the text as the log shows it: escaped, and cut if it is too long.
 [[nodiscard]] std::string log_text(std::string_view text);
 
-// Writes the line `PROGRAM: TEXT` to standard error.
+// Writes the line `PROGRAM: TEXT` to standard error. Never waits: a reader of the log that has
+// stopped must not stop this process, too, so the line is lost if there is no room for it.
 void log_line(std::string_view program, std::string_view text);
 
 // ---- the last line of a program's output, to be put into a record of the store

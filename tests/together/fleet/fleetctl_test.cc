@@ -1,9 +1,11 @@
 // Tests how fleetctl interprets the records that it reads and the certificate of the person who
 // calls it. Also tests how foreign texts, such as those that nodes report, are made safe for
 // fleetctl's tables, for its JSON and for logs.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -367,6 +369,28 @@ TEST_CASE("a line of a log is one line, escaped and cut") {
   CHECK(fleet::log_text("a version \x1b[2J\nfleet-agent: forged \u009b") ==
         "a version \\x1b[2J\\nfleet-agent: forged \\u{9b}");
   CHECK(fleet::log_text(std::string(70'000, 'x')).size() == fleet::log_columns_max);
+}
+
+TEST_CASE("a log that nobody reads keeps no program waiting") {
+  constexpr int more_lines_than_fit = 100;
+  constexpr unsigned patience_s = 60;
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGALRM, SIG_DFL);
+    ::alarm(patience_s);
+    ::dup2(ends[1], STDERR_FILENO);
+    for (int i = 0; i < more_lines_than_fit; ++i)
+      fleet::log_line("fleet-agent", std::string(fleet::log_columns_max, 'x'));
+    ::_exit(0);
+  }
+  REQUIRE(child > 0);
+  int status = -1;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  for (const int end : ends)
+    ::close(end);
 }
 
 }  // namespace
