@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <set>
 #include <utility>
@@ -162,13 +163,20 @@ std::optional<std::string> Needs::of(const Release& release) const {
 
 // Removes a release: first the program or directory, then the manifest, the signature and the list
 // of files. After a crash in between, the next command removes the remaining files.
+//
+// A directory that comes with the image of a container or the flash of a router lies in a lower
+// layer of an overlay, where it can be removed but not moved (EXDEV). After a crash while it is
+// removed, it is a damaged release, which can be removed again.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);
   if (store.is_claimed(staging, version)) {
     return Refusal{"another process is adding version " + version.text()};
   }
-  if (const Outcome moved = directory.rename(name, staging, name); !moved) return moved;
+  if (const Outcome moved = directory.rename(name, staging, name); !moved) {
+    if (errno != EXDEV) return moved;
+    if (const Outcome gone = directory.remove(name); !gone) return gone;
+  }
   if (const Outcome synced = directory.sync(); !synced) {
     static_cast<void>(staging.rename(name, directory, name, Directory::Existing::keep));
     return synced;
