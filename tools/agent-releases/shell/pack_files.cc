@@ -309,8 +309,10 @@ Out::~Out() {
 }
 
 Result<Out> Out::open(const std::string& path) {
-  const bool made = ::mkdir(path.c_str(), 0755) == 0;
+  const bool made = ::mkdir(path.c_str(), directory_mode) == 0;
   if (!made && errno != EEXIST) return refusal_from_errno("make", path);
+  // Set the mode again, because the umask may have removed bits of it.
+  if (made && ::chmod(path.c_str(), directory_mode) != 0) return refusal_from_errno("make", path);
   Result<Directory> directory = Directory::open(path);
   if (!directory) return directory.refusal();
   return Out(std::move(directory.value()), made);
