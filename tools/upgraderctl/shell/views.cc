@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -39,7 +38,10 @@ namespace {
 // since.
 std::optional<Duration> age_of_upgrader(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  // The process may end meanwhile, and reading its file then fails. An iterator of the file would
+  // throw an exception; getline() only leaves `text` empty.
+  std::string text;
+  std::getline(file, text, '\0');
   const std::size_t name_ends = text.rfind(')');
   if (name_ends == std::string::npos || text.find("(upgrader)") == std::string::npos) {
     return std::nullopt;
