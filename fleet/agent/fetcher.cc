@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
 #include "agent-releases/self_test.h"
 #include "base/check.h"
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 namespace {
@@ -31,9 +30,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
 // published.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
-  std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text == published.manifest) return "";
+  const std::string path = added.path + std::string(agent_releases::manifest_ending);
+  if (content_of_file(path) == published.manifest) return "";
   return "the manifest at " + published.url + " is not the one that was published";
 }
 
