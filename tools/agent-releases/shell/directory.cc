@@ -166,21 +166,24 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
 
 Outcome Directory::rename(const std::string& name, const Directory& into,
                           const std::string& new_name, Existing existing) const {
-  const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
+  const auto replace = [&] {
+    return ::renameat(descriptor(), name.c_str(), into.descriptor(), new_name.c_str());
+  };
   // Use syscall(), because musl has no function renameat2().
-  long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
-                          new_name.c_str(), flags);
-  // Some file systems do not support RENAME_NOREPLACE. On these, check first that the new name does
-  // not exist. No other process can make the new name between the check and the rename, because
-  // this process holds the writer's lock.
-  if (failed != 0 && errno == EINVAL && flags != 0) {
+  long failed = existing == Existing::replace
+                    ? replace()
+                    : ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
+                                new_name.c_str(), RENAME_NOREPLACE);
+  // Some file systems do not support RENAME_NOREPLACE (EINVAL), Linux before 3.15 has no renameat2
+  // (ENOSYS), and an old container's filter may forbid it (EPERM). Then check first that the new
+  // name does not exist. No other process can make the new name between the check and the rename,
+  // because this process holds the writer's lock.
+  const bool is_unknown = errno == EINVAL || errno == ENOSYS || errno == EPERM;
+  if (failed != 0 && existing == Existing::keep && is_unknown) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();
-    if (there.value()) {
-      errno = EEXIST;
-    } else {
-      failed = ::renameat(descriptor(), name.c_str(), into.descriptor(), new_name.c_str());
-    }
+    errno = EEXIST;
+    if (!there.value()) failed = replace();
   }
   if (failed != 0) return refusal_from_errno("rename", path_of(name));
   return std::monostate{};
