@@ -115,7 +115,10 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   std::vector<std::string> words = command;
   if (terms.traced) {
     const std::string fifo = make_fifo();
-    if (fifo.empty()) return say(NotStarted{"no pipe for strace"});
+    if (fifo.empty()) {
+      return say(NotStarted{std::string("no pipe for strace can be made, see TMPDIR: ") +
+                            std::strerror(errno)});
+    }
     watch_trace(fifo);
     words = traced(command, fifo);
   }
