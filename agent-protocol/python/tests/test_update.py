@@ -3,6 +3,7 @@ program fails."""
 
 import json
 import os
+import signal
 import tempfile
 import time
 import unittest
@@ -51,6 +52,14 @@ class Update(unittest.TestCase):
         self.assertEqual(caught.exception.status, 5)
         with self.assertRaisesRegex(UpdateError, "there is no program /none"):
             run("try", ["/none"])
+
+    def test_a_failure_is_never_taken_for_a_success(self) -> None:
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            with self.assertRaisesRegex(UpdateError, "cannot try: this process ignores SIGCHLD"):
+                run("try", ["sh", "-c", "exit 5"])
+        finally:
+            signal.signal(signal.SIGCHLD, before)
 
     def test_a_program_knows_the_release_that_it_lies_in(self) -> None:
         with tempfile.TemporaryDirectory() as name:
