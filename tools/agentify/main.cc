@@ -9,8 +9,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -139,9 +141,12 @@ int run(const Options& options) {
     return refuse("cannot become a subreaper: " + in_words(upgrader::SystemError{errno}),
                   exit_failed);
   }
-  if (::access("/proc/self/stat", R_OK) != 0) {
-    return refuse("/proc is not mounted, and without it the daemon's processes cannot be found",
-                  exit_failed);
+  std::error_code unread;
+  if (std::filesystem::read_symlink("/proc/self", unread) != std::to_string(::getpid())) {
+    return refuse(
+        "/proc is not mounted, or shows another pid namespace, and without it the daemon's "
+        "processes cannot be found",
+        exit_failed);
   }
   Prepared prepared;
   prepared.options = &options;

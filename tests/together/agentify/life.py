@@ -428,12 +428,21 @@ def test_without_proc_nothing_is_started(stage):
     """without /proc, agentify says unfit, since it could not find the daemon's processes to stop
     them; it does so even if the upgrader has a lock"""
     for lock in (True, False):
-        trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self/stat",
-                 "-e", "trace=access,faccessat,faccessat2",
-                 "-e", "inject=access,faccessat,faccessat2:error=ENOENT"]
+        trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self",
+                 "-e", "trace=readlink,readlinkat", "-e", "inject=readlink,readlinkat:error=ENOENT"]
         one = stage.agentify(daemon=waits(stage), lock=lock, prefix=trace)
         assert "/proc is not mounted" in one.expect("unfit")["reason"]
         assert one.wait() == 1
+
+
+def test_with_the_proc_of_another_pid_namespace_nothing_is_started(stage):
+    """if /proc shows other pids than its own, agentify starts nothing: it would not find, and so
+    not stop, what the daemon leaves behind"""
+    del stage
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    ended = run_command("unshare", *user, "--pid", "--fork", "--kill-child", str(AGENTIFY), "--",
+                        "sh", "-c", "sleep 60 & exit 0")
+    assert ended.returncode == 1 and "shows another pid namespace" in ended.stderr, ended
 
 
 def test_a_stop_while_it_waits_is_clean(stage):
