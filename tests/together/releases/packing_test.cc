@@ -200,6 +200,14 @@ TEST_CASE("a tree that no archive may contain is refused before it is packed") {
       "agent is no regular file, so it cannot be what is executed");
 }
 
+TEST_CASE("a publisher's secret key is never packed") {
+  const Found key{.path = "x/release.key", .kind = file, .is_secret_key = true};
+
+  CHECK(refusal_of(wanted(), {script("agent"), key}) ==
+        "x/release.key is a secret key, which everybody could read in the release: move it out of "
+        "the directory");
+}
+
 // Plans the packing of two trees. The list of members of the first tree has the maximum number of
 // bytes that `add` accepts. The second tree is the same, except that one name is a byte longer.
 TEST_CASE("a tree whose names are too long together is refused before it is packed") {

@@ -72,7 +72,10 @@ Outcome check_member(const Found& found) {
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};
   switch (found.kind) {
     case Found::Kind::file:
-      return check_mode(found);
+      if (!found.is_secret_key) return check_mode(found);
+      return Refusal{found.path +
+                     " is a secret key, which everybody could read in the release: move it out of "
+                     "the directory"};
     case Found::Kind::directory:
       return std::monostate{};
     case Found::Kind::link: {

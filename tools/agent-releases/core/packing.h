@@ -27,6 +27,7 @@ struct Found {
   std::int64_t written_ns = 0;  // the time of the last change, from the file system
   std::string target{};         // the target of the link; empty if this is not a link
   std::string beginning{};      // the first `elf_header_bytes` of a file
+  bool is_secret_key = false;   // a file in minisign's format for secret keys
 };
 
 // The publisher's options for the release.

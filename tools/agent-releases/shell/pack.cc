@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -198,11 +199,19 @@ Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* fou
                 .bytes = manifest.size};
 }
 
+// Returns the real path of the directory `out`. If `out` does not exist yet, returns the real path
+// of the directory in which it will be made.
+std::optional<std::string> real_path_of_out(const std::string& out) {
+  if (auto path = real_path(out)) return path;
+  const auto above = (std::filesystem::path(out) / "").parent_path().parent_path();
+  return real_path(above.empty() ? "." : above.string());
+}
+
 // Refuses if the directory `out` lies inside the directory that is packed. Otherwise the published
 // files would become a part of the next release.
 Outcome check_apart(const std::string& source, const std::string& out) {
   const auto tree = real_path(source);
-  const auto place = real_path(out);
+  const auto place = real_path_of_out(out);
   if (!tree || !place) return std::monostate{};
   if (!(*place + "/").starts_with(*tree + "/")) return std::monostate{};
   return Refusal{"--out: " + out + " lies in what is packed, " + source, Trouble::usage};

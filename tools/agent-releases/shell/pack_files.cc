@@ -15,6 +15,7 @@
 #include "agent-releases/processor.h"
 #include "base/sha256.h"
 #include "tools/agent-releases/core/member.h"
+#include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/lock.h"
@@ -254,10 +255,12 @@ Result<Found> look_at_file(int file, const std::string& path) {
     found.kind = Found::Kind::other;
     return found;
   }
-  std::array<char, elf_header_bytes> beginning;
-  const ssize_t count = ::pread(file, beginning.data(), beginning.size(), 0);
+  std::array<char, key_bytes_max> bytes;
+  const ssize_t count = ::pread(file, bytes.data(), bytes.size(), 0);
   if (count < 0) return refusal_from_errno("read", path);
-  found.beginning.assign(beginning.data(), static_cast<std::size_t>(count));
+  const std::string_view beginning(bytes.data(), static_cast<std::size_t>(count));
+  found.beginning = beginning.substr(0, elf_header_bytes);
+  found.is_secret_key = static_cast<bool>(parse_secret_key(beginning));
   return found;
 }
 
