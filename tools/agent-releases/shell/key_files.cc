@@ -166,10 +166,12 @@ Randomness draw() {
 // If one of the two files exists already, or if anything else fails, neither file is made.
 Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                  bool with_password) {
-  auto secret_file = NewFile::make(secret, secret_mode);
-  if (!secret_file) return secret_file.refusal();
-  auto public_file = NewFile::make(open, public_mode);
-  if (!public_file) return public_file.refusal();
+  // If a file cannot be made, refuses before a password is asked for. The files themselves are made
+  // when the key is: a process that is killed while it waits for a password leaves no empty file,
+  // which a second call would not overwrite.
+  for (const std::string& path : {secret, open}) {
+    if (const auto probe = NewFile::make(path, secret_mode); !probe) return probe.refusal();
+  }
   std::string password;
   if (with_password) {
     Result<std::string> read = read_new_password();
@@ -183,6 +185,10 @@ Result<PublicKey> make_key_files(const std::string& secret, const std::string& o
   ::sodium_memzero(password.data(), password.size());
   if (!text) return text.refusal();
   const PublicKey half = public_key_of(key);
+  auto secret_file = NewFile::make(secret, secret_mode);
+  if (!secret_file) return secret_file.refusal();
+  auto public_file = NewFile::make(open, public_mode);
+  if (!public_file) return public_file.refusal();
   if (const Outcome done = secret_file.value().write(text.value()); !done) return done.refusal();
   const Outcome done = public_file.value().write(public_key_text(half));
   if (!done) return done.refusal();
