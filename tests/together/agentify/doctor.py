@@ -223,6 +223,21 @@ def test_a_daemon_that_runs_already_is_not_run_again(stage):
     one.stop()
 
 
+def test_a_name_that_was_given_is_in_the_command(stage):
+    """the doctor's command has the --name that the doctor was given, without which a daemon whose
+    file has a blank in its name cannot be run"""
+    daemon = stage.directory / "a daemon"
+    daemon.write_text("#!/bin/sh\nexec sleep 86400\n")
+    daemon.chmod(0o755)
+    done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--name=sleeper", "--", str(daemon),
+                       env=environment_of(stage), timeout=120)
+    words = shlex.split(done.stdout.strip().splitlines()[-1])
+    assert words[:3] == ["agentify", "run", "--name=sleeper"], done
+    printed = run_command(*AS_USER, str(AGENTIFY), "run", "--print", *words[2:],
+                          env=environment_of(stage))
+    assert printed.returncode == 0 and "/sleeper/lock" in printed.stdout, printed
+
+
 def test_a_path_may_be_relative(stage):
     """the doctor runs a daemon by a relative path, and prints the absolute one"""
     stage.script("waits", "exec sleep 1000")

@@ -219,6 +219,7 @@ int examine(const Patient& patient, const Places& places) {
   for (const std::string& line : sentences_on(findings, known))
     tell(line);
   std::vector<std::string> words = {"agentify", "run"};
+  if (patient.name != base) words.push_back("--name=" + patient.name);
   const std::vector<std::string> options = options_for(findings, known);
   words.insert(words.end(), options.begin(), options.end());
   words.emplace_back("--");
