@@ -247,7 +247,9 @@ WRONG = [(["--", "/x"], "--init=INIT is missing"),
          (["--init=runit", "--prepare=", "--", "/x"], "needs =COMMAND"),
          (["--init=runit", "--", "no-such-daemon"], "not in PATH"),
          (["--init=runit", "--", "./x"], "begins with a slash"),
-         (["--init=runit", "--releases=x"], "has to begin with a slash"),
+         (["--init=runit", "--releases=x"], "--releases=x: has to begin with a slash"),
+         (["--init=runit", "--releases=/srv/x", "--follow-keys=keys"],
+          "--follow-keys=keys: has to begin with a slash"),
          (["--init=runit", "--upgrader=--no-such", "--", "/x"], "--no-such: no such option"),
          (["--init=runit", "--print", "--", "/x"], "--print: no such option")]
 

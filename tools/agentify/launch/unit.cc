@@ -79,6 +79,21 @@ std::optional<UsageError> set_unit_option(const std::string& word, Unit& unit,
   return set_launch_option(word, unit.launch);
 }
 
+// Refuses relative paths of directories, since the working directory of the service differs from
+// that of the caller.
+std::optional<UsageError> judge_directories(const Launch& launch) {
+  std::vector<std::string> options = launch.adapter;
+  if (launch.releases) options.push_back("--releases=" + *launch.releases);
+  for (const std::string& option : options) {
+    const Argument argument = upgrader::take_apart(option);
+    const bool is_directory =
+        argument.name == "--releases" || argument.name.starts_with("--follow");
+    if (!is_directory || argument.value.value_or("").starts_with('/')) continue;
+    return UsageError{upgrader::complaint_about(argument, "has to begin with a slash here")};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 UnitLine parse_unit(const std::vector<std::string>& words) {
@@ -103,9 +118,7 @@ UnitLine parse_unit(const std::vector<std::string>& words) {
       return UsageError{"a service file cannot hold an argument with a control character"};
     }
   }
-  if (unit.launch.releases && !unit.launch.releases->starts_with('/')) {
-    return UsageError{"--releases=" + *unit.launch.releases + ": has to begin with a slash here"};
-  }
+  if (auto wrong = judge_directories(unit.launch)) return *std::move(wrong);
   return unit;
 }
 
