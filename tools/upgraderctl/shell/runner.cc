@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -246,8 +247,15 @@ int OccasionRunner::run() {
   return *status_;
 }
 
+// Reads the directory. Ends if the permission to read is missing: no event would ever be seen.
 void OccasionRunner::look() {
-  occasions_.looked(directory_.look(), now());
+  const Look look = directory_.look();
+  if (look.error_number == EACCES || look.error_number == EPERM) {
+    if (!status_) terminal_.complain(look.trouble);
+    status_ = status_.value_or(exit_refused);
+    return;
+  }
+  occasions_.looked(look, now());
   go_on();
 }
 
