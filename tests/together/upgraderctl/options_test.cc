@@ -76,6 +76,8 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"stauts"}) ==
         "stauts: no such command; or, if it is a NAME, COMMAND is missing; --help names all "
         "commands");
+  CHECK(error_of({"app", "stauts"}) == "stauts: no such command; --help names all commands");
+  CHECK(error_of({"app", "--dir", "/x", "stauts", "--json"}).find("stauts: no such command") == 0);
   CHECK(error_of({"upgrade", "--trail=60s", "/opt/a"}).find("--trail=60s") != std::string::npos);
   CHECK(error_of({"upgrade", "--trial=1d"}).find("--trial: needs =D") == 0);
   CHECK(error_of({"upgrade", "--mode=both"}) == "--mode: needs =parallel|sequential");

@@ -40,7 +40,7 @@ Words take_apart(const std::vector<std::string>& words) {
     at = take_options(words, at + 1, apart.options);
   }
   if (at == words.size()) return apart;
-  const std::string& command = words[at];
+  const std::string& command = apart.command = words[at];
   apart.options.push_back(command);
   ++at;
   if (command == "upgrade" || command == "rehearse") {

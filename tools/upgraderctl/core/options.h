@@ -101,6 +101,7 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 // EXECUTABLE and the arguments after it are never taken for options.
 struct Words {
   std::optional<std::string> name;
+  std::string command;               // as it was typed; empty if it is missing
   std::vector<std::string> options;  // the command and its options
   std::vector<std::string> tail;     // EXECUTABLE and the arguments after it
 };

@@ -285,6 +285,9 @@ UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return UsageError{error.what()};
   if (!words.name) return UsageError{"COMMAND is missing; --help names them all"};
+  if (!words.command.empty()) {
+    return UsageError{words.command + ": no such command; --help names all commands"};
+  }
   return UsageError{*words.name +
                     ": no such command; or, if it is a NAME, COMMAND is missing; "
                     "--help names all commands"};
