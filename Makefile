@@ -345,8 +345,9 @@ $(BUILD)/tests/decisions/unit/failing: $(call unit,tests/decisions/unit/failing,
 $(call parted_wing,decisions/unit/samples,$(sample_files))
 $(BUILD)/tests/decisions/unit/samples: $(catch_main) \
     $(call unit,tests/decisions/unit/samples,$(sample_files)) \
-    $(demo_library) $(sample_library) $(support_library) $(upgrader_library) $(protocol_library)
-	$(link_wing) -luv
+    $(demo_library) $(sample_library) $(releases_library) $(support_library) $(upgrader_library) \
+    $(protocol_library)
+	$(link_wing) -luv -lsodium
 
 integration_files := $(wildcard tests/together/integration/*_test.cc \
   tests/together/regression/*_test.cc)

@@ -177,7 +177,7 @@ void SampleAgent::follow_releases() {
   if (configuration_.releases.empty() || agent_.alone()) return;
   auto follower = agent_releases::Follower::open(
       {.directory = configuration_.releases,
-       .name = "agent",
+       .name = std::string(releases_name),
        .running = variant.version,
        .arguments = arguments_},
       {.ask = [this](const auto& id, const auto& release) { return ask(id, release.executable); },

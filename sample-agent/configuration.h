@@ -10,6 +10,9 @@
 
 namespace sample_agent {
 
+// The NAME of the sample agent's releases, whose files are called agent-v1.2.3.
+inline constexpr std::string_view releases_name = "agent";
+
 enum class Task { run, self_test, show_version, show_help };
 
 struct Configuration {

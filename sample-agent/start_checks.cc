@@ -1,5 +1,7 @@
 #include "sample-agent/start_checks.h"
 
+#include <agent-releases/follower.h>
+
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -92,14 +94,13 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be read. The directory may be on a different machine
-// and be readable again later, so the exit status for this check is connection_status.
+// Checks that the directory of releases can be followed. The directory may be on a different
+// machine and be readable again later, so the exit status for this check is connection_status.
 Wrong check_connection(const Configuration& configuration) {
-  const std::string& releases = configuration.releases;
-  if (releases.empty()) return std::nullopt;
-  if (!is_directory(releases)) return releases + " is not a directory";
-  if (access(releases.c_str(), R_OK | X_OK) == 0) return std::nullopt;
-  return refusal_from_errno("read", releases).reason;
+  if (configuration.releases.empty()) return std::nullopt;
+  const auto follower = agent_releases::Follower::open(
+      {.directory = configuration.releases, .name = std::string(releases_name), .running = {}}, {});
+  return follower ? std::nullopt : Wrong(follower.reason());
 }
 
 // Checks that the input can be read. If the agent has read this input before, a missing input is

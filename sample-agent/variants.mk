@@ -59,4 +59,5 @@ samples: $(demo_programs)
 
 sample_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/decisions/unit/sample_*_test.cc) \
   tests/together/integration/sample_agent_test.cc)
-$(sample_tests): $(demo_library) $(sample_library) $(protocol_library)
+$(sample_tests): $(demo_library) $(sample_library) $(releases_library) $(protocol_library)
+$(sample_tests): LDFLAGS += -lsodium

@@ -156,6 +156,21 @@ TEST_CASE("the releases that are to be followed must be there") {
   CHECK(place.first_failure().starts_with("connection: "));
 }
 
+// Without this check, such an agent would get the work and then exit, since it cannot follow the
+// directory.
+TEST_CASE("releases that others may write are found before the agent gets the work") {
+  Place place;
+  place.configuration.releases = place.directory / "releases";
+  REQUIRE(::mkdir(place.configuration.releases.c_str(), 0755) == 0);
+  CHECK(place.first_failure() == "");
+
+  REQUIRE(::chmod(place.configuration.releases.c_str(), 0775) == 0);
+
+  CHECK(place.first_failure() == "connection: " + place.configuration.releases +
+                                     " can be written by others than its owner: chmod go-w " +
+                                     place.configuration.releases);
+}
+
 TEST_CASE("an input that is not there makes unfit, unless it has been read before") {
   Place place;
   place.configuration.input = place.directory / "missing";
