@@ -1,5 +1,6 @@
 #include "tools/agent-releases/shell/commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -13,6 +14,7 @@
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/store.h"
+#include "tools/agent-releases/shell/verification.h"
 
 namespace agent_releases {
 namespace {
@@ -23,7 +25,14 @@ Result<Fact> fact_of(const Releases& releases, Release release) {
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();
-  const Entry* last = last_of(ledger.value(), release.version, release.sha256);
+  // The ledger names the bytes that were tried. Without a manifest, they are known by the file.
+  std::string sha256 = release.sha256;
+  const bool was_tried = std::ranges::any_of(
+      ledger.value(), [&](const Entry& entry) { return entry.version == release.version; });
+  if (was_tried && sha256.empty() && !release.is_directory) {
+    if (const auto hashed = hash_release(releases.store(), release)) sha256 = hashed.value();
+  }
+  const Entry* last = last_of(ledger.value(), release.version, sha256);
   Fact fact{.release = std::move(release)};
   fact.current = releases.current() == fact.release.version;
   fact.previous = releases.previous() == fact.release.version;
