@@ -475,6 +475,7 @@ install: programs
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(version)|' \
 	  -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|' \
 	  agent-protocol/agent-protocol.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/agent-protocol.pc
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
 	for name in $(completed); do \

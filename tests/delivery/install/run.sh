@@ -17,9 +17,9 @@ root=$scratch/root
 # Runs a test function in a subshell, since the function changes the directory and variables.
 in_a_shell() { ("$@"); }
 
-# Installs or uninstalls by make. Does not rebuild outdated files, since other tests run from the
-# same build at the same time.
-installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
+# Installs or uninstalls by make, with the strict umask that root has on some machines. Does not
+# rebuild outdated files, since other tests run from the same build at the same time.
+installs() { (umask 077 && make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"); }
 
 # Makes a directory with files that other packages have installed, some of them in directories that
 # the project installs into, too.
@@ -52,6 +52,9 @@ puts_in_place() {
     share/bash-completion/completions/upgrader \
     share/zsh/site-functions/_upgrader)
 }
+
+# Checks that other users than the one who installs can read what was installed.
+is_for_everybody() { ! find "$root" ! -type l ! -perm -o+r | grep .; }
 
 # Loads each program's shell completion alone, as a shell does when the user first presses tab. Each
 # completion must find the functions that all completions share.
@@ -258,6 +261,7 @@ leaves_no_directories() {
 check 'a place with neighbours' settle
 check 'make install' installs install
 check 'all is where it is looked for' puts_in_place
+check 'everybody may read it, whatever the umask' is_for_everybody
 check 'each completion finds what they share' completions_load
 check 'an agent in C is built by pkg-config alone' builds_c
 check 'an agent in C++ is built by pkg-config alone' builds_cxx
