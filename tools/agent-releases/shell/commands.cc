@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,15 +46,17 @@ Result<Fact> fact_of(const Releases& releases, Release release) {
 }
 
 Outcome add(Releases& releases, const Options& options) {
-  ProgressLine line(options.json);
-  const Releases::Adding adding{.source = options.source,
-                                .sha256 = options.sha256,
-                                .cacert = options.cacert,
-                                .unsigned_is_wanted = options.unsigned_is_wanted,
-                                .older_is_wanted = options.older_is_wanted,
-                                .now = std::time(nullptr),
-                                .progress = [&](const Progress& progress) { line.show(progress); }};
+  auto line = std::make_optional<ProgressLine>(options.json);
+  const Releases::Adding adding{
+      .source = options.source,
+      .sha256 = options.sha256,
+      .cacert = options.cacert,
+      .unsigned_is_wanted = options.unsigned_is_wanted,
+      .older_is_wanted = options.older_is_wanted,
+      .now = std::time(nullptr),
+      .progress = [&](const Progress& progress) { line->show(progress); }};
   auto added = releases.add(adding);
+  line.reset();  // ends the line of the progress bar
   if (!added) return added.refusal();
   const bool there = added.value().was_there;
   const std::string comment = added.value().trusted_comment;
