@@ -62,7 +62,8 @@ std::variant<std::string, NoPlace> find_directory(const std::string& name, bool 
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
     if (runtime == nullptr || runtime[0] != '/') {
       return NoPlace{"no directory for the upgrader: " + base + "/" + name +
-                     " does not exist or belongs to another user, and XDG_RUNTIME_DIR is not set"};
+                     " does not exist or belongs to another user, and XDG_RUNTIME_DIR is not set; "
+                     "set it to the absolute path of a directory that only you can write"};
     }
     base = std::string(runtime) + "/upgrader";
   }
