@@ -1,5 +1,6 @@
 #include "tools/agent-releases/shell/report.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -142,6 +143,16 @@ std::string text_of(const Fact& fact) {
   return text;
 }
 
+namespace {
+
+std::size_t columns_of_terminal() {
+  constexpr std::size_t usual = 80;
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : usual;
+}
+
+}  // namespace
+
 ProgressLine::~ProgressLine() {
   if (drawn_) std::fputc('\n', stderr);
 }
@@ -166,13 +177,20 @@ void ProgressLine::show(const Progress& progress) {
                shown_bytes(progress.of).c_str());
 }
 
+// Draws a line that is shorter than the terminal is wide: a longer line would scroll the terminal
+// each time it is drawn.
 void ProgressLine::draw(const Progress& progress, std::int64_t percent) {
   constexpr std::int64_t percent_of_a_mark = 4;
-  std::string bar;
+  std::string bar = " [";
   for (std::int64_t at = 0; at < 100; at += percent_of_a_mark)
     bar += at < percent ? '#' : '.';
-  std::fprintf(stderr, "\r%s [%s] %3ld %% of %s", progress.what.c_str(), bar.c_str(),
-               static_cast<long>(percent), shown_bytes(progress.of).c_str());
+  std::string number = std::to_string(percent);
+  number.insert(0, number.size() < 3 ? 3 - number.size() : 0, ' ');
+  const std::string rest = " " + number + " % of " + shown_bytes(progress.of);
+  const std::size_t columns = columns_of_terminal();
+  std::string text = progress.what + bar + "]" + rest;
+  if (text.size() >= columns) text = progress.what + rest;
+  std::fprintf(stderr, "\r%s", text.substr(0, columns - 1).c_str());
   drawn_ = true;
 }
 
