@@ -56,8 +56,8 @@ std::optional<std::string> resolve(const std::string& path) {
   return resolved ? std::optional<std::string>(resolved.get()) : std::nullopt;
 }
 
-int Directory::open(const std::string& path, bool follows_link) {
-  const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW);
+int Directory::open(const std::string& path, bool follows_link, int access) {
+  const int flags = access | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW);
   descriptor_.reset(::open(path.c_str(), flags));
   if (!descriptor_) return errno;
   path_ = as_given(path);
@@ -172,12 +172,12 @@ void Directory::remove(const std::string& name) const {
   ::unlinkat(descriptor(), name.c_str(), 0);
 }
 
-int Entry::open(const std::string& path) {
+int Entry::open(const std::string& path, int access) {
   const std::size_t slash = path.rfind('/');
   name = path.substr(slash + 1);  // without a slash, the whole path is the name: npos + 1 is 0
   if (name.empty()) return EINVAL;
-  if (slash == std::string::npos) return directory.open(".");
-  return directory.open(path.substr(0, std::max(slash, std::size_t{1})));
+  if (slash == std::string::npos) return directory.open(".", true, access);
+  return directory.open(path.substr(0, std::max(slash, std::size_t{1})), true, access);
 }
 
 }  // namespace upgrader

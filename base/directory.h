@@ -3,6 +3,7 @@
 // atomically.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -31,8 +32,9 @@ namespace upgrader {
 
 class Directory {
  public:
-  // Opens the directory. Returns 0, or an errno value if it cannot be opened.
-  [[nodiscard]] int open(const std::string& path, bool follows_link = true);
+  // Opens the directory. Returns 0, or an errno value if it cannot be opened. With O_PATH as
+  // `access`, the directory need not be readable, but sync() fails.
+  [[nodiscard]] int open(const std::string& path, bool follows_link = true, int access = O_RDONLY);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   // Returns the path that open() was given, made absolute.
@@ -96,8 +98,9 @@ struct Entry {
   std::string name;
 
   // Opens the directory that contains the file or link `path`, and sets `name` to the last part of
-  // `path`. Returns 0 or an errno value; EINVAL if the path is empty or ends with a slash.
-  [[nodiscard]] int open(const std::string& path);
+  // `path`. Returns 0 or an errno value; EINVAL if the path is empty or ends with a slash. For
+  // `access` see Directory::open().
+  [[nodiscard]] int open(const std::string& path, int access = O_RDONLY);
 };
 
 }  // namespace upgrader

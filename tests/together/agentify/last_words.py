@@ -4,6 +4,7 @@ the last lines, and the daemon's whole output reaches the log without ever delay
 with `N passed, N failed`."""
 
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -187,6 +188,23 @@ def test_a_file_may_have_the_longest_name(stage):
             assert (stage.directory / name).read_text() == code + "\n", one.log()
         (stage.directory / name).unlink()
         assert not list(stage.directory.glob("*w*"))
+
+
+def test_a_directory_need_not_be_listed(stage):
+    """the file is written into a directory in which the user may make files, but which the user may
+    not list"""
+    place = stage.directory / "place"
+    place.mkdir(mode=0o300)
+    # Root may list every directory, unless these two capabilities are taken away.
+    prefix = [shutil.which("setpriv"), "--bounding-set=-dac_override,-dac_read_search"]
+    daemon = stage.script("daemon", "echo why; exit 3")
+    one = stage.agentify(f"--last-words={place}/words", daemon=[daemon],
+                         prefix=prefix if os.geteuid() == 0 else [])
+    one.activate()
+    assert one.wait() == 3
+    place.chmod(0o700)
+    assert (place / "words").read_text() == "why\n", one.log()
+    assert list(place.iterdir()) == [place / "words"]
 
 
 def test_a_file_that_cannot_be_written_is_named(stage):
