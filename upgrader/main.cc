@@ -23,17 +23,18 @@ namespace {
 
 using namespace upgrader;
 
-// Prints the text of an option such as --help. Returns a failing exit status if the text could not
-// be written.
-int print(const std::string& text) {
-  return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
-}
-
 // Logs why the upgrader cannot start, and returns the exit status for this failure.
 int report(const std::string& reason) {
   Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
   logbook.error(reason);
   return exit_own_failure;
+}
+
+// Prints the text of an option such as --help. Returns a failing exit status if the text could not
+// be written.
+int print(const std::string& text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  return error == 0 ? 0 : report("cannot write standard output: {}"_with(SystemError{error}));
 }
 
 // Runs the upgrader, and ends by exit(), so the destructors of local objects are not called. They

@@ -38,7 +38,7 @@ TEST_CASE("--help and --version speak on standard output, and exit with 0") {
   CHECK(world.log().empty());
 }
 
-TEST_CASE("help that cannot be written is a failure") {
+TEST_CASE("help that cannot be written is a failure, and the log says why") {
   const std::string option = GENERATE("--help", "--version");
   World world(Start{.options = {option}, .agent = "-", .before_exec = [] {
                       const int full = open("/dev/full", O_WRONLY);
@@ -46,6 +46,9 @@ TEST_CASE("help that cannot be written is a failure") {
                     }});
 
   world.expect_exit(125);
+
+  CHECK(world.log() ==
+        "upgrader: error: cannot write standard output: No space left on device (ENOSPC)\n");
 }
 
 TEST_CASE("--help names every option and every signal") {
