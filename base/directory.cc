@@ -21,13 +21,6 @@ namespace {
 // new name must not be longer than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 
-// Returns the path as an absolute path. Does not resolve symbolic links in it.
-std::string as_given(const std::string& path) {
-  char here[PATH_MAX];
-  if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
-  return "{}/{}"_with(here, path);
-}
-
 }  // namespace
 
 std::string read_start(int fd, std::size_t bytes_max) {
@@ -50,6 +43,12 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
+std::string absolute(const std::string& path) {
+  char here[PATH_MAX];
+  if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;
+  return "{}/{}"_with(here, path);
+}
+
 std::optional<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
                                                              &std::free);
@@ -60,7 +59,7 @@ int Directory::open(const std::string& path, bool follows_link, int access) {
   const int flags = access | O_DIRECTORY | O_CLOEXEC | (follows_link ? 0 : O_NOFOLLOW);
   descriptor_.reset(::open(path.c_str(), flags));
   if (!descriptor_) return errno;
-  path_ = as_given(path);
+  path_ = absolute(path);
   return 0;
 }
 

@@ -19,6 +19,10 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+// Returns the path as an absolute path. Does not resolve symbolic links in it. Returns a relative
+// path unchanged if the working directory has no path.
+[[nodiscard]] std::string absolute(const std::string& path);
+
 // Returns the absolute path without links and dots. If the path names no existing file, returns
 // nothing and sets errno.
 [[nodiscard]] std::optional<std::string> resolve(const std::string& path);

@@ -19,7 +19,7 @@ inline constexpr std::size_t status_news_bytes_max = 65'536;
 
 struct StatusFacts {
   int pid = 0;                             // the upgrader's pid
-  std::optional<std::string> previous{};   // the LINK of --previous, as given
+  std::optional<std::string> previous{};   // the LINK of --previous, absolute
   std::optional<std::int64_t> attempts{};  // the count of --attempts, if starts are counted
   // The arguments of the incumbent and of the candidate; null if there is no such agent.
   const std::vector<std::string>* incumbent_arguments = nullptr;

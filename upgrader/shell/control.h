@@ -35,11 +35,14 @@ inline constexpr Duration predecessor_patience{1'000};
 
 class Control {
  public:
-  // All arguments must outlive the object. `previous` is the value of --previous. `attempt` has the
-  // count of starts (--attempts) that status.json shows.
+  // All arguments but `previous`, the value of --previous, must outlive the object. `attempt` has
+  // the count of starts (--attempts) that status.json shows.
   Control(Logbook& logbook, const Programs& programs, const std::optional<std::string>& previous,
           const Attempts& attempt)
-      : logbook_(logbook), programs_(programs), previous_(previous), attempt_(attempt) {}
+      : logbook_(logbook),
+        programs_(programs),
+        previous_(previous ? std::optional(absolute(*previous)) : std::nullopt),
+        attempt_(attempt) {}
 
   // Checks DIR, the control directory. Returns why DIR cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
@@ -90,7 +93,7 @@ class Control {
 
   Logbook& logbook_;
   const Programs& programs_;
-  const std::optional<std::string>& previous_;
+  const std::optional<std::string> previous_;  // absolute, since others read it in status.json
   const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;

@@ -89,6 +89,24 @@ TEST_CASE("a first agent that exits gives way to what was committed before, on t
   CHECK(target_of(boot.previous) == "one");
 }
 
+TEST_CASE("status.json has the link of --previous as an absolute path") {
+  World world{World::Later()};
+  Boot boot(world);
+  Boot::point(boot.link, "one");
+  world.start(Start{
+      .options = {"--relink", "--previous=releases/previous", "--control=" + world.path("ctl")},
+      .agent = boot.link,
+      .before_exec = [&world] {
+        if (chdir(world.path("").c_str()) != 0) _exit(1);
+      }});
+  world.first();
+
+  world.wait_until([&] { return !world.read("ctl/status.json").empty(); }, "status.json");
+  const auto status = Json::parse(world.read("ctl/status.json"));
+  REQUIRE(status);
+  CHECK(status->object("boot").text("previous") == boot.previous);
+}
+
 TEST_CASE("the previous program is also started if AGENT cannot be started") {
   World world{World::Later()};
   Boot boot(world);

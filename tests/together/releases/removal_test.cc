@@ -81,6 +81,12 @@ TEST_CASE("the release to which an upgrader may fall back at a boot stays, where
   CHECK_FALSE(uses_of_status(R"({"boot":{"previous":"/p","cut":true}})", "control"));
 }
 
+TEST_CASE("nothing is removed if the link of an upgrader's --previous cannot be found") {
+  CHECK_FALSE(uses_of_status(R"({"boot":{"previous":"releases/previous"}})", "control"));
+  CHECK_FALSE(uses_of_status("{\"boot\":{\"previous\":\"/a\xef\xbf\xbd/p\"}}", "control"));
+  CHECK(uses_of_status(R"({"boot":{"previous":"/no/such/link"}})", "control"));
+}
+
 TEST_CASE("nothing is removed if the status may have cut the path of what runs") {
   std::string quotes;
   while (quotes.size() < 4'092)

@@ -241,6 +241,12 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     if (boot->refusal()) return Refusal{*boot->refusal()};
     if (is_cut) return Refusal{"the path of the link of --previous is cut"};
     const auto target = link ? real_path(*link) : std::nullopt;
+    // An upgrader of an earlier version gives a relative path as it is, and U+FFFD stands for any
+    // byte that is not UTF-8. In both cases the link may exist, but it cannot be found.
+    const bool is_mangled = link && !target && link->find("\xef\xbf\xbd") != std::string::npos;
+    if (is_mangled || (link && !link->starts_with('/'))) {
+      return Refusal{"the link of --previous cannot be found by the path " + *link};
+    }
     const std::string by = "the upgrader of " + control + ", if its agent fails at a boot,";
     if (target) uses.push_back({.executable = *target, .by = by});
   }
