@@ -107,6 +107,11 @@ BeforeSync Loop::vouch_before_sync() {
 }
 
 void Loop::perform(const ProveRelink& prove) {
+  if (const int error = link_->previous_stays()) {
+    outcome_.refused =
+        refuse(error, "write into the directory of --previous={}"_with(*options_.previous));
+    return;
+  }
   const Program& program = programs_.at(prove.program);
   const int error = link_->prove(program, vouch_before_sync());
   if (error == 0) return;

@@ -135,7 +135,6 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   const std::string present = link_.directory.read_link(link_.name);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
-  if (const int error = previous_stays(); error != 0) return error;
   // Sync the release before the link is replaced. A sync after the replacement would also have to
   // write the change of the link, which the file system's journal can write later, together with
   // the changes of the commit. If the release was durable already, this sync has nothing to write.

@@ -29,8 +29,8 @@ class Link {
 
   // Returns why a commit could not change the link of --previous: an errno value if the link's
   // directory cannot be written, such as EROFS if the disk has become read-only. In that case no
-  // program can be committed, and prove() fails. Returns 0 if the directory can be written, or if
-  // --previous is not given.
+  // program can be committed. Returns 0 if the directory can be written, or if --previous is not
+  // given.
   [[nodiscard]] int previous_stays() const;
 
   // Returns true if the directory of AGENT's link is on a read-only file system.

@@ -143,6 +143,24 @@ TEST_CASE("a link that cannot be renamed over fails the upgrade before the stop"
   REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
 }
 
+TEST_CASE("if the directory of --previous cannot be written, the upgrade fails before the stop") {
+  World world{World::Later()};
+  const std::string kept = world.path("kept");
+  REQUIRE(mkdir(kept.c_str(), 0555) == 0);
+  const Releases releases(world, {"--previous=" + kept + "/previous"}, true, become_ordinary);
+  Puppet old = world.first();
+  old.request_upgrade("u1", "", releases.two);
+  old.expect("accepted");
+
+  world.candidate().ready();
+
+  const Json failed = old.expect("upgrade_failed");
+  CHECK(failed.text("stage") == "commit");
+  CHECK(failed.text("reason") == "cannot write into the directory of --previous=" + kept +
+                                     "/previous: Permission denied (EACCES)");
+  old.expect_silence();
+}
+
 TEST_CASE("a link that cannot be written at the commit rolls the agent on trial back") {
   World world{World::Later()};
   const Releases releases(world, {"--trial=1h"}, true, become_ordinary);
