@@ -1,5 +1,6 @@
 // The part of the loop that performs the supervisor's actions. The outcome of an action goes to the
 // supervisor immediately, before any other event.
+#include <cerrno>
 #include <utility>
 
 #include "base/errno_name.h"
@@ -9,8 +10,12 @@
 namespace upgrader {
 namespace {
 
+// Returns why an action failed. ESTALE gets other words than the system's "Stale file handle",
+// which suggests a network file system.
 Refusal refuse(int error, const std::string& deed) {
-  return {"cannot {}: {}"_with(deed, SystemError{error}), error};
+  const std::string why = error == ESTALE ? "a path leads to another file than before (ESTALE)"
+                                          : in_words(SystemError{error});
+  return {"cannot {}: {}"_with(deed, why), error};
 }
 
 }  // namespace
