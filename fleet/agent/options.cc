@@ -213,7 +213,7 @@ std::variant<AgentOptions, Text> agent_options(int argc, char** argv, const std:
   JoinOptions join;
   add_join(app, options, join);
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     if (options.join) return options;
     if (options.node.empty()) throw CLI::RequiredError("--node");
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");

@@ -2,11 +2,20 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/empty_value.h"
+
 namespace fleet {
 
 void add_help_options(CLI::App& app, const std::string& version) {
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", version, "print the version and exit");
+}
+
+void parse(CLI::App& app, int argc, const char* const* argv) {
+  if (const std::string option = upgrader::option_with_empty_value(argc, argv); !option.empty()) {
+    throw CLI::ValidationError(option, "its value is empty");
+  }
+  app.parse(argc, argv);
 }
 
 Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong) {

@@ -28,6 +28,8 @@ struct Text {
 
 // Adds --help and --version to the command line. --version prints `version`.
 void add_help_options(CLI::App& app, const std::string& version);
+// Parses the command line. Throws a CLI::Error if it is wrong, or if an option has an empty value.
+void parse(CLI::App& app, int argc, const char* const* argv);
 // Returns the text for an exception that was thrown when the command line was parsed: the help, the
 // version, or the error. After an error, the exit status is `status_wrong`.
 [[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);

@@ -94,7 +94,7 @@ std::variant<ControllerOptions, Text> controller_options(int argc, char** argv) 
       ->type_name("FILE");
   add_http(app, options);
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     judge_http(options);
   } catch (const CLI::Error& error) {

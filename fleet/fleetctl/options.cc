@@ -283,7 +283,7 @@ std::variant<Options, fleet::Text> options_from(int argc, char** argv) {
   add_history(app, options);
   add_settings(app, options);
   try {
-    app.parse(argc, argv);
+    fleet::parse(app, argc, argv);
     if (asks_store(options.command) && options.store.endpoints.empty())
       throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
   } catch (const CLI::Error& error) {

@@ -48,7 +48,7 @@ std::variant<SignerOptions, Text> signer_options(int argc, char** argv) {
       ->check(CLI::Range(1, 3'650));
   add_snapshots(app, options);
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
     if (options.name.empty()) options.name = name_of_this_machine();
     if (!is_id(options.name)) throw CLI::ValidationError("--name", options.name + " is no id");

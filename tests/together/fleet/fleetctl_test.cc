@@ -56,6 +56,22 @@ TEST_CASE(
   CHECK(why({record(release, "{}")}).empty());
 }
 
+// ---- the command line
+
+TEST_CASE("an option with an empty value does not use the next option as its value") {
+  std::string words[] = {"fleetctl", "desire", "agent", "1.0.0", "--why=", "--node=n1"};
+  std::vector<char*> argv;
+  for (std::string& word : words)
+    argv.push_back(word.data());
+
+  const auto asked = fleetctl::options_from(static_cast<int>(argv.size()), argv.data());
+
+  const auto* const wrong = std::get_if<Text>(&asked);
+  REQUIRE(wrong != nullptr);
+  CHECK(wrong->text == "fleetctl: --why: its value is empty; see --help\n");
+  CHECK(wrong->status != 0);
+}
+
 // ---- the table of nodes
 
 TEST_CASE("a new version that runs beside the old one is shown as ready, in plain words") {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/duration.h"
+#include "base/empty_value.h"
 
 namespace agent_releases {
 namespace {
@@ -307,6 +308,9 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
 
 // Parses the command line. Catches the exceptions by which CLI11 reports errors.
 Result<Options> parse_options(int argc, const char* const* argv) {
+  if (const std::string option = upgrader::option_with_empty_value(argc, argv); !option.empty()) {
+    return usage(option + ": its value is empty");
+  }
   Options options;
   Words words;
   CLI::App app;
