@@ -234,7 +234,7 @@ TEST_CASE("an id that ended in the life before is not begun again") {
   CHECK(finish.text ==
         "upgrade u7 ended earlier in the upgrader's previous life, on 2026-11-22 08:00:42 UTC, "
         "and is not begun again: fell back, having failed on trial: exited; version 1.0 is active "
-        "again (ready after 412 ms)");
+        "again (candidate ready after 412 ms)");
 }
 
 TEST_CASE("an upgrade that ended earlier is reported with its time, as it ended") {

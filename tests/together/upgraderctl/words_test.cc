@@ -74,18 +74,19 @@ TEST_CASE("endings are told with stage, reason, who is active and what it took")
   ending.gap_us = 24;
   CHECK(ending_sentence(ending) ==
         "committed; version 1.1 is active (ready after 412 ms, handed over in 24 us)");
-  CHECK(
-      ending_sentence(ending_of("u1", "kept", "start", "exited with status 3")) ==
-      "failed at its start: exited with status 3; version 1.0 stayed active (ready after 412 ms)");
+  CHECK(ending_sentence(ending_of("u1", "kept", "start", "exited with status 3")) ==
+        "failed at its start: exited with status 3; version 1.0 stayed active (candidate ready "
+        "after 412 ms)");
   CHECK(ending_sentence(ending_of("u1", "kept", "cancel", "rehearsed")) ==
-        "cancelled: rehearsed; version 1.0 stayed active (ready after 412 ms)");
+        "cancelled: rehearsed; version 1.0 stayed active (candidate ready after 412 ms)");
   CHECK(ending_sentence(ending_of("u1", "kept", "cancel", "cancelled by the control directory")) ==
-        "cancelled by the control directory; version 1.0 stayed active (ready after 412 ms)");
+        "cancelled by the control directory; version 1.0 stayed active (candidate ready after 412 "
+        "ms)");
   CHECK(ending_sentence(ending_of("u1", "fell_back", "trial", "killed\n")) ==
         "fell back, having failed on trial: killed\\n; version 1.0 is active again "
-        "(ready after 412 ms)");
+        "(candidate ready after 412 ms)");
   CHECK(ending_sentence(ending_of("u1", "ended", "shutdown")) ==
-        "ended with the upgrader (ready after 412 ms)");
+        "ended with the upgrader (candidate ready after 412 ms)");
   Ending bare;
   CHECK(ending_sentence(bare) == "ended, nobody says how");
   bare.outcome = "kept";
@@ -272,7 +273,7 @@ TEST_CASE("the history has this life and the one before") {
               "active (ready after 412 ms)",
               "In the upgrader's previous life:",
               "2026-11-22 08:00:42 UTC  u0  control  1.0   agent-1.1  ended with the upgrader "
-              "(ready after 412 ms)"});
+              "(candidate ready after 412 ms)"});
 }
 
 TEST_CASE("the history has an upgrade that was cut off with the life before") {

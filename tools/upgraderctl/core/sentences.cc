@@ -71,12 +71,17 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The second
-// duration is the time in which neither agent was active. If the agent is an adapter such as
-// agentify, the daemon that it runs may begin to serve even later.
+// Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The first
+// duration is about the new agent, also if the upgrade has failed: "candidate ready after 400 ms",
+// since the rest of the sentence is about the old agent then. The second duration is the time in
+// which neither agent was active. If the agent is an adapter such as agentify, the daemon that it
+// runs may begin to serve even later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
-  if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
+  if (ending.start_ms) {
+    if (ending.outcome != "committed") clause += "candidate ";
+    clause += "ready after " + show_duration(Duration{*ending.start_ms});
+  }
   if (ending.gap_us) {
     if (!clause.empty()) clause += ", ";
     clause += "handed over in " + show_microseconds(*ending.gap_us);
