@@ -100,6 +100,12 @@ Result<Link> Link::open(const std::string& path, const std::optional<std::string
   if (directory.is_fat()) {
     return Refusal{"--previous={}: is on FAT, which has no symbolic links"_with(*previous), EPERM};
   }
+  struct stat here {};
+  struct stat there {};
+  if (name == opened.link_.name && ::fstat(directory.descriptor(), &there) == 0 &&
+      ::fstat(opened.link_.directory.descriptor(), &here) == 0 && is_same_file(here, there)) {
+    return Refusal{"--previous={}: is AGENT's own link"_with(*previous), EINVAL};
+  }
   return opened;
 }
 

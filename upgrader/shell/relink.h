@@ -23,7 +23,7 @@ class Link {
   // Opens the link at `path`, whose current target counts as committed. If `path` is not a symbolic
   // link, refuses with EINVAL. With `previous`, every later commit makes the link at that second
   // path name the executable that was committed before. The second link need not exist yet, but a
-  // file at that path that is not a symbolic link is refused.
+  // file at that path that is not a symbolic link is refused, and so is the first link itself.
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 

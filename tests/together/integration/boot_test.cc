@@ -199,6 +199,9 @@ TEST_CASE("a link of --previous that cannot be kept is refused") {
   SECTION("its directory is not there") {
     boot.previous = world.path("nowhere/previous");
   }
+  SECTION("it is AGENT's own link, by another path") {
+    boot.previous = world.path("releases/../releases/current");
+  }
 
   boot.start();
 
