@@ -287,17 +287,6 @@ changes them, and records which upgrades have failed.
   --help, --version     print this help or the version, and exit
 )";
 
-// Refuses an option with an empty value, such as --keys= from a script whose variable is not set.
-// In place of the empty value, CLI11 would use the next argument.
-Outcome check_values(int argc, const char* const* argv) {
-  for (const std::string_view word : std::vector<std::string_view>(argv, argv + argc)) {
-    if (word.starts_with("--") && word.find('=') == word.size() - 1) {
-      return usage(std::string(word) + ": its value is empty");
-    }
-  }
-  return std::monostate{};
-}
-
 }  // namespace
 
 std::optional<std::int64_t> parse_age(std::string_view text) {
@@ -314,7 +303,6 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;
   CLI::App app;
-  if (const Outcome given = check_values(argc, argv); !given) return given.refusal();
   const Commands commands = declare(app, options, words);
   try {
     app.parse(argc, argv);
