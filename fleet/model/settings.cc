@@ -202,11 +202,20 @@ std::optional<std::int64_t> duration_ms(std::string_view text) {
   return duration->count();
 }
 
-std::optional<std::string> why_no_settings(const Settings& settings) {
+std::optional<std::string> why_no_settings(const Settings& settings, const Settings& before) {
+  const auto is_kept = [&before](const auto& setting) {
+    const auto old = before.values.find(setting.first);
+    return old != before.values.end() && old->second == setting.second;
+  };
+  // Take the settings that stay first: a new budget must find room beside the budgets that stay.
   CellSettings found;
-  for (const auto& [name, text] : settings.values) {
-    if (const auto wanted = take_setting(name, text, found)) {
-      return name + " = \"" + text + "\": needs " + *wanted;
+  for (const auto& setting : settings.values) {
+    if (is_kept(setting)) static_cast<void>(take_setting(setting.first, setting.second, found));
+  }
+  for (const auto& setting : settings.values) {
+    if (is_kept(setting)) continue;
+    if (const auto wanted = take_setting(setting.first, setting.second, found)) {
+      return setting.first + " = \"" + setting.second + "\": needs " + *wanted;
     }
   }
   return std::nullopt;

@@ -71,8 +71,11 @@ struct CellSettings {
   bool operator==(const CellSettings&) const = default;
 };
 
-// Returns the first setting that is wrong, and why, or no value if all settings are right.
-[[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
+// Returns the first setting that is wrong, and why, or no value if all settings are right. Accepts
+// each setting that has the same value in `before`, the settings that are in the store, since a
+// newer program, which knows more settings, may have written it.
+[[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings,
+                                                         const Settings& before = {});
 
 // Returns whether there is a setting with this name.
 [[nodiscard]] bool is_setting(const std::string& name);

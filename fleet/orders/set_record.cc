@@ -90,19 +90,13 @@ Result<RecordSet> settings(const Asked& asked) {
   for (const auto& [name, member] : asked.body.members) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
-  Settings set = record.value();
-  // Check only the settings that change, since a newer program, which knows more settings, may have
-  // written the other settings.
-  Settings changed = set;
-  std::erase_if(changed.values, [&asked](const auto& one) {
-    return asked.before.text_of(one.first) == one.second;
-  });
-  if (const auto why = why_no_settings(changed)) return Refusal{*why};
-  set.who = asked.orderer.who;
   const auto before =
       read_record<Settings>(asked.before.is_object() ? write_tree(asked.before) : "{}");
-  const std::string changes =
-      changes_in_words(before ? before.value() : Settings{}, record.value());
+  const Settings there = before ? before.value() : Settings{};
+  Settings set = record.value();
+  if (const auto why = why_no_settings(set, there)) return Refusal{*why};
+  set.who = asked.orderer.who;
+  const std::string changes = changes_in_words(there, set);
   return RecordSet{write_record(set), "are set" + (changes.empty() ? "" : ": " + changes)};
 }
 

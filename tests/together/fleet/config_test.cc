@@ -261,6 +261,23 @@ TEST_CASE("the settings name their author by the certificate, and not by the req
         R"({"v":1,"event-age":"7d","event-count":"50","who":"operator:olga"})");
 }
 
+// More budgets than four would be ignored, the last ones in the order of their names first.
+TEST_CASE("a fifth budget is refused, however the other four came into the settings") {
+  const std::string four =
+      R"("unavailable.b":"1","unavailable.c":"1","unavailable.d":"1","unavailable.e":"1")";
+  const KeyValue set{
+      .key = root + "settings", .value = R"({"v":1,"newer":"kept",)" + four + "}", .modified = 5};
+  const auto status = [&](Method method, const std::string& body) {
+    return decide_config(request(method, body), "settings", reading({set}), moment).response.status;
+  };
+
+  CHECK(status(Method::patch, R"({"unavailable.a":"1"})") == 400);
+  CHECK(status(Method::patch, R"({"unavailable.f":"1"})") == 400);
+  CHECK(status(Method::put, R"({"unavailable.a":"1",)" + four + "}") == 400);
+  CHECK(status(Method::patch, R"({"unavailable.a":"1","unavailable.b":null})") == 204);
+  CHECK(status(Method::patch, R"({"unavailable.e":"2","keep":"1d"})") == 204);
+}
+
 TEST_CASE("a setting is known by its name, whatever its value is") {
   for (const char* name : {"keep", "event-count", "webhook", "join", "controllers",
                            "unavailable.rack", "watch.agent.source", "watch.db.max-failed"})
