@@ -57,9 +57,12 @@ ConfigDecision list(const Request& request, const Reading& reading) {
 }
 
 std::optional<std::string> why_no_change(const Request& request) {
-  const auto validate = request.query.find("validate");
-  if (validate == request.query.end() || validate->second == "true") return std::nullopt;
-  return "validate may be true, and nothing else";
+  for (const char* name : {"validate", "yes"}) {
+    const auto said = request.query.find(name);
+    if (said == request.query.end() || said->second == "true") continue;
+    return std::string(name) + " may be true, and nothing else";
+  }
+  return std::nullopt;
 }
 
 Deed deed_of(Method method) {

@@ -145,6 +145,15 @@ TEST_CASE("a rollout that is only validated shows its batches and is not begun")
   CHECK(decision.creation == nullptr);
 }
 
+TEST_CASE("yes accepts many batches only if it is true, like validate") {
+  for (const char* name : {"yes", "validate"}) {
+    Request one = request(Method::put, terms);
+    one.query[name] = "false";
+    CHECK(reason_of(decide_config(one, "rollout/r1", cell(), moment)) ==
+          "400 " + std::string(name) + " may be true, and nothing else");
+  }
+}
+
 TEST_CASE("an impossible rollout is refused with the reason") {
   const auto put = [](const std::string& body, const std::string& rest = "rollout/r1") {
     return reason_of(decide_config(request(Method::put, body), rest, cell(), moment));
