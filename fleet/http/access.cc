@@ -33,10 +33,11 @@ bool looks(Method method) {
   return method == Method::get || method == Method::head;
 }
 
-bool exists(Method method, const Route& route) {
-  if (route.place == Place::apply) return method == Method::post;
-  if (looks(method)) return true;
-  return route.place == Place::config && method != Method::other && method != Method::post;
+// Returns the methods that this path has, as the value of the header Allow.
+std::string_view methods_of(const Route& route) {
+  if (route.place == Place::apply) return "POST";
+  const bool is_record = route.place == Place::config && !is_config_list(route.rest);
+  return is_record ? "GET, HEAD, PUT, PATCH, DELETE" : "GET, HEAD";
 }
 
 std::string in_small_letters(std::string text) {
@@ -86,11 +87,7 @@ std::optional<Response> why_not_apply(const Request& request, Role role) {
 std::optional<Response> why_not_write(const Request& request, const Route& route, Role role) {
   if (route.place == Place::apply) return why_not_apply(request, role);
   const auto key = config_record(route.rest);
-  if (!key) {
-    return is_config_list(route.rest)
-               ? problem(405, "only one record at a time is written")
-               : problem(404, "there is no " + route.rest + " that could be set");
-  }
+  if (!key) return problem(404, "there is no " + route.rest + " that could be set");
   if (may_write(role, key->kind)) return std::nullopt;
   return problem(403, request.visitor->name + " may not write " + route.rest);
 }
@@ -138,11 +135,10 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
     return problem(403, request.visitor->name + " has no role here");
   }
   if (route.place == Place::nowhere) return problem(404, "there is nothing here");
-  if (!exists(request.method, route)) {
-    const bool applies = route.place == Place::apply;
-    Response refused =
-        problem(405, applies ? "a document is sent by POST" : "here one may only look");
-    refused.headers.emplace_back("Allow", applies ? "POST" : "GET, HEAD");
+  const std::string_view methods = methods_of(route);
+  if (methods.find(text_of(request.method)) == std::string_view::npos) {
+    Response refused = problem(405, "the methods here are " + std::string(methods));
+    refused.headers.emplace_back("Allow", methods);
     return refused;
   }
   if (looks(request.method)) return std::nullopt;

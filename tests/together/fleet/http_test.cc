@@ -80,6 +80,25 @@ TEST_CASE("with certificates the name's role decides, and nobody without one is 
   CHECK(status_of(from("admin:a", Method::put, "/v1/state/stop"), door) == 405);
 }
 
+TEST_CASE("the answer to a wrong method names the methods that the path has") {
+  const auto allowed = [](Method method, const std::string& path) {
+    const auto refused = why_not_let_in(from("admin:a", method, path), route_of(path),
+                                        {.certificates = true, .port = 443});
+    REQUIRE(refused.has_value());
+    CHECK(refused->status == 405);
+    REQUIRE(refused->headers.size() == 1);
+    CHECK(refused->headers.front().first == "Allow");
+    return refused->headers.front().second;
+  };
+
+  CHECK(allowed(Method::put, "/v1/state") == "GET, HEAD");
+  CHECK(allowed(Method::put, "/v1/config/window") == "GET, HEAD");
+  CHECK(allowed(Method::get, "/v1/apply") == "POST");
+  const std::string all = "GET, HEAD, PUT, PATCH, DELETE";
+  CHECK(allowed(Method::post, "/v1/config/window/night") == all);
+  CHECK(allowed(Method::other, "/v1/config/stop") == all);
+}
+
 TEST_CASE("a browser changes something only from this server's own page, by the tag it has shown") {
   const Door door{.certificates = true, .port = 443};
   Request request = from("operator:olga", Method::patch, "/v1/config/rollout/r1");
