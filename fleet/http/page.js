@@ -309,7 +309,7 @@ async function drawNode() {
     }
     if (kind === 'upgrade') {
       pairs.append(make('dt', {}, 'upgrade'), make('dd', {}, `${of} ${record.to || ''}: ` +
-        `${record.phase}` + (record.error ? `: ${record.error}` : ''), evidenceOf(record)));
+        wordsOf(record.phase || 'unknown') + (record.error ? `: ${record.error}` : ''), evidenceOf(record)));
     }
     if (kind === 'claim') add('moved by', `${of}: ${record.by}`);
     if (kind === 'info') Object.entries({...record.facts, ...record.labels})

@@ -10,8 +10,10 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
   'rolling-back': ['↩', 'back'], 'rolled-back': ['↩', 'back'], undone: ['↩', 'back'],
   'not-judged': ['↩', 'back'], left: ['–', 'waiting'], unknown: ['?', 'waiting']};
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
+// The words for stages of a node, and for phases of its upgrade, whose names say too little.
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
-  unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
+  unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged',
+  'cutover-ready': 'ready, waits for its turn'};
 const chipsShown = 24;      // a picture of more nodes does not show their names
 const cellsShown = 1000;    // a picture of more nodes has only one bar for each batch
 // If there are more batches than this, adjacent batches in the same stage are drawn as one batch.
