@@ -45,11 +45,11 @@ std::optional<int> try_document(const Options& options, Asker& asker,
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto decided =
       decide_document(orders, std::get<fleet::Reading>(reply), orderer_of(options, trace));
-  if (!decided) {
-    complain(options.file + ": " + decided.reason());
+  if (const auto* refused = std::get_if<fleet::OrderRefused>(&decided)) {
+    complain(options.file + ": " + refused->reason);
     return exit_refused;
   }
-  const fleet::DocumentDecision& decision = decided.value();
+  const auto& decision = std::get<fleet::DocumentDecision>(decided);
   for (const std::string& note : decision.notes)
     say(note);
   if (decision.changes.empty()) {
@@ -87,9 +87,7 @@ int apply(const Options& options, Asker& asker) {
   for (int i = 0; i < document_tries; ++i) {
     if (const auto status = try_document(options, asker, orders.value(), trace)) return *status;
   }
-  complain(options.file +
-           ": nothing may begin now (fleetctl stop), or one of its records is written all the "
-           "time; look, and try again");
+  complain(options.file + ": one of its records is written all the time; look, and try again");
   return exit_refused;
 }
 

@@ -120,9 +120,7 @@ Placed place(const Options& options, Asker& asker, const fleet::Order& order,
     }
     if (placed.lease != 0) asker.end_lease(std::exchange(placed.lease, 0));
   }
-  complain(order.subject +
-           ": nothing may begin now (fleetctl stop), or it is written all the "
-           "time; look, and try again");
+  complain(order.subject + ": it is written all the time; look, and try again");
   placed.status = exit_refused;
   return placed;
 }

@@ -178,8 +178,10 @@ ConfigDecision decide_apply(const Request& request, const Reading& reading,
     if (order.subject == "settings") order.body = with_secret(order.body, found);
   }
   auto decided = decide_document(orders.value(), reading, orderer_of(request, moment));
-  if (!decided) return refused(400, decided.reason());
-  DocumentDecision& document = decided.value();
+  if (const auto* why = std::get_if<OrderRefused>(&decided)) {
+    return refused(status_of(why->why), why->reason);
+  }
+  auto& document = std::get<DocumentDecision>(decided);
   JsonTree shown{.kind = JsonTree::Kind::object};
   JsonTree& changes = shown.members["changes"] = {.kind = JsonTree::Kind::object};
   for (const DocumentChange& change : document.changes)

@@ -89,8 +89,6 @@ OrderDecision decide_command_order(const Order& order, const ParsedKey& key, con
     return conflict(node + ": " + (by ? by.value().by : "something") + " moves it already");
   }
   if (reading.find(itself) != nullptr) return conflict(node + ": another command is there already");
-  if (reading.find(key_of(KeyKind::stop)) != nullptr)
-    return conflict(node + ": nothing may begin (fleetctl stop)");
   const Claim by{.by = "command/" + orderer.who};
   OrderTaken taken{.is_new = true, .lease_s = command.not_after_ms / 1'000};
   taken.parts.push_back(

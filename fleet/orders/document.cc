@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "fleet/model/record_text.h"
@@ -173,33 +175,36 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns an empty string on success, or otherwise why the order
-  // is refused.
-  std::string add(const Order& order) {
+  // Adds the order to the decision. Returns no value on success, or otherwise why the order is
+  // refused.
+  std::optional<OrderRefused> add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
-    if (!key) return "it has a name that no record may have";
+    if (!key) return malformed("it has a name that no record may have");
     const bool begins = key->kind == KeyKind::rollout || key->kind == KeyKind::plan;
     if (begins) {
       const There there = is_there(order, *key, reading_);
-      if (there.is_there) return there.why_not;
+      if (!there.why_not.empty()) return conflict(there.why_not);
+      if (there.is_there) return std::nullopt;
     }
     auto decision = decide_order(order, reading_, orderer_);
-    if (const auto* refused = std::get_if<OrderRefused>(&decision)) return refused->reason;
+    if (const auto* refused = std::get_if<OrderRefused>(&decision)) return *refused;
     auto& taken = std::get<OrderTaken>(decision);
-    return begins ? add_begun(order, taken) : add_record(order, *key, taken);
+    if (begins) return add_begun(order, key->names.front(), taken);
+    add_record(order, *key, taken);
+    return std::nullopt;
   }
 
-  Result<DocumentDecision> decision() {
+  std::variant<OrderRefused, DocumentDecision> decision() {
     std::vector<std::string> subjects;
     for (const DocumentChange& change : all_.changes)
       subjects.push_back(change.subject);
     const Transaction& whole_of_it = all_.transaction;
     const std::size_t writes = whole_of_it.puts.size() + whole_of_it.erases.size();
     if (writes > document_changes_max) {
-      return Refusal{"the document changes " + std::to_string(writes) + " records; at most " +
-                     std::to_string(document_changes_max) + " at once"};
+      return malformed("the document changes " + std::to_string(writes) + " records; at most " +
+                       std::to_string(document_changes_max) + " at once");
     }
-    if (const auto why = why_not_taken(whole_of_it)) return Refusal{*why};
+    if (auto why = why_not_taken(whole_of_it)) return malformed(std::move(*why));
     all_.event = {.time = orderer_.time,
                   .kind = "ordered",
                   .subject = "document",
@@ -211,35 +216,39 @@ class DocumentDecider {
   }
 
  private:
-  std::string add_begun(const Order& order, const OrderTaken& taken) {
+  std::optional<OrderRefused> add_begun(const Order& order, const std::string& name,
+                                        const OrderTaken& taken) {
+    if (!begun_.insert(name).second) {
+      return malformed("a rollout and a plan of the same name cannot both begin");
+    }
     const auto transaction = whole(*taken.creation);
-    if (!transaction) return transaction.reason();
+    if (!transaction) return malformed(transaction.reason());
     merge(all_.transaction, transaction.value());
     all_.changes.push_back({order.subject, {taken.event.text}});
-    return "";
+    return std::nullopt;
   }
 
-  std::string add_record(const Order& order, const ParsedKey& key, const OrderTaken& taken) {
+  void add_record(const Order& order, const ParsedKey& key, const OrderTaken& taken) {
     const Transaction& part = taken.parts.front();
     const KeyValue* found = reading_.find(std::string(key_root) + order.subject);
     const std::string note =
         found == nullptr ? "" : why_stays_refused(key, found->value, part.puts.front().value);
     if (!note.empty()) {
       all_.notes.push_back(order.subject + ": " + note);
-      return "";
+      return;
     }
     const auto lines = found == nullptr ? std::vector<std::string>{"new"}
                                         : differences(tree_of_text(found->value),
                                                       tree_of_text(part.puts.front().value));
-    if (lines.empty()) return "";
+    if (lines.empty()) return;
     merge(all_.transaction, part);
     all_.changes.push_back({order.subject, lines});
-    return "";
   }
 
   const Reading& reading_;
   const Orderer& orderer_;
   DocumentDecision all_;
+  std::set<std::string> begun_;  // the names of the rollouts and plans that the document begins
 };
 
 }  // namespace
@@ -283,12 +292,13 @@ std::vector<std::string> document_reads(const std::vector<Order>& orders) {
   return keys;
 }
 
-Result<DocumentDecision> decide_document(const std::vector<Order>& orders, const Reading& reading,
-                                         const Orderer& orderer) {
+std::variant<OrderRefused, DocumentDecision> decide_document(const std::vector<Order>& orders,
+                                                             const Reading& reading,
+                                                             const Orderer& orderer) {
   DocumentDecider decider(reading, orderer);
   for (const Order& order : orders) {
-    const std::string why = decider.add(order);
-    if (!why.empty()) return Refusal{order.subject + ": " + why};
+    auto refused = decider.add(order);
+    if (refused) return OrderRefused{refused->why, order.subject + ": " + refused->reason};
   }
   return decider.decision();
 }

@@ -50,8 +50,8 @@ struct DocumentDecision {
 };
 
 // Decides about all orders of a document together. If one order is refused, nothing is written. The
-// result is then a Refusal that begins with the key of the refused order's record.
-[[nodiscard]] agent_protocol::Result<DocumentDecision> decide_document(
+// reason of the refusal then begins with the key of the refused order's record.
+[[nodiscard]] std::variant<OrderRefused, DocumentDecision> decide_document(
     const std::vector<Order>& orders, const Reading& reading, const Orderer& orderer);
 
 }  // namespace fleet

@@ -66,9 +66,9 @@ struct PublishedRelease {
 [[nodiscard]] std::vector<std::string> needs_of_command(const Order& order, const ParsedKey& key);
 
 // Decides about the command. The order's body has the command's member `action`, and optionally
-// `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while the record `stop`
-// exists. Also refuses it while a rollout or an earlier command moves the component on this node
-// (the record `claim` says so), since nothing else may change the component then.
+// `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while a rollout or an
+// earlier command moves the component on this node (the record `claim` says so), since nothing else
+// may change the component then.
 [[nodiscard]] OrderDecision decide_command_order(const Order& order, const ParsedKey& key,
                                                  const Reading& reading, const Orderer& orderer);
 
@@ -80,7 +80,7 @@ struct PublishedRelease {
 
 // ---- an order to begin, pause, resume, abort or undo a rollout
 
-[[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
+[[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order, const std::string& id);
 
 // Decides about an order. `found` is the rollout's record, or null if the rollout does not exist.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,

@@ -75,6 +75,17 @@ OrderDecision decide(const Order& order, const ParsedKey& key, const Reading& re
   return write(order, key, found, reading, orderer);
 }
 
+// Returns whether the order begins something, which the record `stop` forbids.
+bool begins(const OrderTaken& taken) {
+  const auto is_of_stop = [](const Compare& one) {
+    return one.key == key_of(KeyKind::stop) && one.revision == 0;
+  };
+  return taken.creation != nullptr ||
+         std::ranges::any_of(taken.parts, [&is_of_stop](const Transaction& part) {
+           return std::ranges::any_of(part.compares, is_of_stop);
+         });
+}
+
 }  // namespace
 
 bool is_orderable(KeyKind kind) {
@@ -87,7 +98,7 @@ std::vector<std::string> order_reads(const Order& order) {
   std::vector<std::string> keys{key_text(order)};
   std::vector<std::string> more;
   if (key->kind == KeyKind::rollout) {
-    more = needs_of_rollout(order);
+    more = needs_of_rollout(order, key->names.front());
   } else if (key->kind == KeyKind::plan) {
     more = needs_of_plan(order, key->names.front());
   } else if (key->kind == KeyKind::node_command) {
@@ -113,6 +124,9 @@ OrderDecision decide_order(const Order& order, const Reading& reading, const Ord
   }
   OrderDecision decision = decide(order, *key, reading, orderer);
   if (auto* taken = std::get_if<OrderTaken>(&decision)) {
+    if (begins(*taken) && reading.find(key_of(KeyKind::stop)) != nullptr) {
+      return conflict("nothing may begin now (fleetctl stop)");
+    }
     const std::string own_trace = taken->event.trace;
     taken->event = {.time = orderer.time,
                     .kind = "ordered",

@@ -143,6 +143,9 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
   if (const auto why = why_no_name(name, plan)) {
     return malformed("no plan is called " + name + ": " + *why);
   }
+  if (reading.find(key_of(KeyKind::rollout, {name})) != nullptr) {
+    return conflict("there is a rollout " + name + ": choose another name");
+  }
   const auto nodes = nodes_in(reading);
   const auto members = members_of(plan.target, nodes);
   if (!members) return malformed(members.reason());
@@ -150,10 +153,13 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
   if (const auto why = why_no_member(nodes, plan, members.value())) return malformed(*why);
   const auto ground = ground_of(reading, plan);
   if (!ground) return malformed(ground.reason());
+  const PlanView view = view_of(name, reading);
+  if (view.revision != 0 && !is_over(view.plan.state)) {
+    return conflict("there is a plan " + name + " already (fleetctl plan recover)");
+  }
   JsonTree shown{.kind = JsonTree::Kind::object};
   shown.members["members"] = json_texts(members.value());
-  OrderTaken taken{
-      .is_new = true, .parts = make_room(view_of(name, reading)), .shown = write_tree(shown)};
+  OrderTaken taken{.is_new = true, .parts = make_room(view), .shown = write_tree(shown)};
   taken.event.text = "begins with " + std::to_string(members.value().size()) + " members";
   taken.creation =
       std::make_shared<PlanCreation>(name, std::move(plan), members.value(), ground.value());
@@ -181,6 +187,10 @@ std::vector<std::string> needs_of_plan(const Order& order, const std::string& na
                                 node_identities(),
                                 key_of(KeyKind::settings),
                                 prefix_of(KeyKind::place)};
+  if (order.deed == Deed::put) {
+    keys.push_back(key_of(KeyKind::stop));
+    keys.push_back(key_of(KeyKind::rollout, {name}));
+  }
   if (order.deed == Deed::erase) keys.push_back(prefix_of(KeyKind::desired));
   const auto asked = asked_in(order);
   if (order.deed != Deed::put || !asked) return keys;

@@ -105,6 +105,9 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
                             const Orderer& orderer) {
   if (auto refused = why_no_name(id)) return *refused;
   if (const auto used = why_name_was_used(id, reading)) return conflict(*used);
+  if (reading.find(key_of(KeyKind::plan, {id})) != nullptr) {
+    return conflict("there is a plan " + id + ": choose another name");
+  }
   auto asked = terms_in(order);
   if (!asked) return malformed(asked.reason());
   RolloutTerms& terms = asked.value();
@@ -176,10 +179,12 @@ OrderDecision tell(const Order& order, const std::string& id, const KeyValue& fo
 
 }  // namespace
 
-std::vector<std::string> needs_of_rollout(const Order& order) {
-  if (order.deed != Deed::put) return {};
-  std::vector<std::string> keys{prefix_of(KeyKind::node_info), node_identities(),
-                                key_of(KeyKind::settings), prefix_of(KeyKind::history)};
+std::vector<std::string> needs_of_rollout(const Order& order, const std::string& id) {
+  std::vector<std::string> keys{key_of(KeyKind::stop)};
+  if (order.deed != Deed::put) return keys;
+  keys.insert(keys.end(),
+              {prefix_of(KeyKind::node_info), node_identities(), key_of(KeyKind::settings),
+               prefix_of(KeyKind::history), key_of(KeyKind::plan, {id})});
   if (const auto terms = terms_in(order);
       terms && is_component(terms.value().component) && is_version_name(terms.value().version)) {
     keys.push_back(key_of(KeyKind::release, {terms.value().component, terms.value().version}));

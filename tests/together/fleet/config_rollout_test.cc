@@ -62,10 +62,34 @@ std::string reason_of(const ConfigDecision& decision) {
 
 TEST_CASE("the records that a rollout needs are read with it: the nodes and the release") {
   CHECK(config_reads(request(Method::put, terms), "rollout/r1") ==
-        std::vector<std::string>{root + "rollout/r1", root + "node/", root + "identity/node/",
-                                 root + "settings", root + "history/", root + "release/agent/2.0"});
+        std::vector<std::string>{root + "rollout/r1", root + "stop", root + "node/",
+                                 root + "identity/node/", root + "settings", root + "history/",
+                                 root + "plan/r1", root + "release/agent/2.0"});
   CHECK(config_reads(request(Method::patch, R"({"order":"pause"})"), "rollout/r1") ==
-        std::vector<std::string>{root + "rollout/r1"});
+        std::vector<std::string>{root + "rollout/r1", root + "stop"});
+}
+
+TEST_CASE("while nothing may begin, an order that begins something is refused, also in a trial") {
+  const KeyValue stop{.key = root + "stop", .value = "{}", .modified = 4};
+  const std::string refused = "412 nothing may begin now (fleetctl stop)";
+  Request begins = request(Method::put, terms);
+  CHECK(reason_of(decide_config(begins, "rollout/r1", cell({stop}), moment)) == refused);
+  begins.query["validate"] = "true";
+  CHECK(reason_of(decide_config(begins, "rollout/r1", cell({stop}), moment)) == refused);
+
+  const auto told = [&stop](const std::string& order) {
+    const Reading all{.found = {rollout(RolloutState::paused), stop}};
+    return decide_config(request(Method::patch, R"({"order":")" + order + "\"}"), "rollout/r1", all,
+                         moment);
+  };
+  CHECK(reason_of(told("none")) == refused);
+  CHECK(told("abort").response.status == 204);
+}
+
+TEST_CASE("a rollout does not get the name of a plan, whose driver would have the same key") {
+  const KeyValue plan{.key = root + "plan/r1", .value = "{}", .modified = 4};
+  CHECK(reason_of(decide_config(request(Method::put, terms), "rollout/r1", cell({plan}), moment)) ==
+        "412 there is a plan r1: choose another name");
 }
 
 TEST_CASE(

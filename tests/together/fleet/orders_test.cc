@@ -163,6 +163,8 @@ TEST_CASE("to recover a plan that has not migrated restores the desired version 
 TEST_CASE("a completed plan is replaced by the next plan of its name") {
   Bench bench;
   bench.give({.subject = "plan/p", .body = plan_text});
+  CHECK(bench.refusal({.subject = "plan/p", .body = plan_text}) ==
+        "there is a plan p already (fleetctl plan recover)");
   auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
   plan.state = PlanState::completed;
   bench.store.put(root + "plan/p", write_record(plan));
@@ -274,7 +276,7 @@ TEST_CASE("a command is refused while something else moves the node, or everythi
   }
   SECTION("a stop") {
     bench.give({.subject = "stop", .body = "{}"});
-    CHECK(bench.refusal(upgrade_of("n1")) == "n1: nothing may begin (fleetctl stop)");
+    CHECK(bench.refusal(upgrade_of("n1")) == "nothing may begin now (fleetctl stop)");
   }
 }
 
@@ -310,9 +312,13 @@ struct DocumentBench {
   agent_protocol::Result<DocumentDecision> decide(const std::string& text) {
     const auto orders = orders_in(text);
     if (!orders) return orders.refusal();
-    return decide_document(
+    auto decided = decide_document(
         orders.value(), store.read(document_reads(orders.value())),
         {.who = "anna", .time = std::to_string(applied), .trace = "t" + std::to_string(++applied)});
+    if (const auto* refused = std::get_if<OrderRefused>(&decided)) {
+      return agent_protocol::Refusal{refused->reason};
+    }
+    return std::move(std::get<DocumentDecision>(decided));
   }
   std::string refusal(const std::string& text) {
     const auto decided = decide(text);
@@ -468,6 +474,31 @@ TEST_CASE("when two people apply a document at once, one writes, and the other h
   REQUIRE(second);
   CHECK(std::holds_alternative<Committed>(bench.store.commit(first.value().transaction)));
   CHECK(std::holds_alternative<Refused>(bench.store.commit(second.value().transaction)));
+  CHECK(bench.apply(rollout + "}}}").empty());
+}
+
+// The drivers of both would need the same key driver/NAME.
+TEST_CASE("a plan and a rollout of the same name never exist together") {
+  DocumentBench bench;
+  const std::string one_name =
+      R"("plan":{"spring":{"version":"3","steps":[{"name":"a","class":"any","hook":"h"}]}})";
+  CHECK(bench.refusal(rollout + "}}," + one_name + "}") ==
+        "rollout/spring: a rollout and a plan of the same name cannot both begin");
+  bench.apply(rollout + "}}}");
+  CHECK(bench.refusal("{" + one_name + "}") ==
+        "plan/spring: there is a rollout spring: choose another name");
+}
+
+TEST_CASE("while nothing may begin, a document begins nothing, and may repeat what has begun") {
+  DocumentBench bench;
+  bench.apply(rollout + "}}}");
+  bench.store.put(root + "stop", "{}");
+  const auto orders = orders_in(plan + "}}}").value();
+  const auto decided = decide_document(orders, bench.store.read(document_reads(orders)), {});
+  REQUIRE(std::holds_alternative<OrderRefused>(decided));
+  CHECK(std::get<OrderRefused>(decided).why == OrderRefused::Why::conflict);
+  CHECK(std::get<OrderRefused>(decided).reason ==
+        "plan/move: nothing may begin now (fleetctl stop)");
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
