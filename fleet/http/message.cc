@@ -1,6 +1,7 @@
 #include "fleet/http/message.h"
 
 #include "base/escape.h"
+#include "base/utf8.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {
@@ -18,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
 
 Response problem(int status, std::string_view reason) {
   std::string body = "{\"status\":" + std::to_string(status) + ",\"reason\":";
-  agent_protocol::append_quoted(body, reason);
+  agent_protocol::append_quoted(body, agent_protocol::fit_text(reason));  // a path may be no text
   return {.status = status, .body = body + "}"};
 }
 

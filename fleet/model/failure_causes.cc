@@ -197,6 +197,7 @@ NodesOfRollout nodes_of_rollout(const Reading& reading, const std::string& rollo
 }
 
 std::string failures_json(const std::vector<FailureGroup>& groups) {
+  if (groups.empty()) return R"({"failures":[]})";
   RecordWriter archive;
   archive.write_member("failures", groups);
   return "{" + archive.members() + "}";

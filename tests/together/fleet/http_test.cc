@@ -66,6 +66,11 @@ TEST_CASE("without certificates only a loopback name with our port is let in, to
   CHECK(ask("localhost:8080", Method::other) == 405);
 }
 
+TEST_CASE("the answer about a path that is no text is JSON, which is always UTF-8") {
+  CHECK(problem(404, "there is no \xff").body == R"({"status":404,"reason":"there is no )"
+                                                 "\xef\xbf\xbd\"}");
+}
+
 TEST_CASE("with certificates the name's role decides, and nobody without one is let in") {
   const Door door{.certificates = true, .port = 443};
 
