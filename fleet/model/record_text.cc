@@ -160,6 +160,7 @@ std::vector<std::string> member_names() {
   template std::vector<std::string> member_names<Record>();
 
 template std::vector<std::string> member_names<RolloutTerms>();
+template std::vector<std::string> member_names<PlanStep>();
 
 FLEET_RECORD(NodeInfo)
 FLEET_RECORD(Versions)

@@ -28,13 +28,29 @@ constexpr auto plan_members =
     std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
                                      "ignore_window", "over_budget", "target"});
 
+// Returns the first member of the plan that a person may not write, or an empty string if there is
+// none. In records such members are ignored, but in a person's plan they are mistakes.
+std::string wrong_member(const JsonTree& plan) {
+  for (const auto& [name, value] : plan.members) {
+    if (std::ranges::find(plan_members, name) == plan_members.end()) return name;
+  }
+  const JsonTree* steps = plan.find("steps");
+  const auto names = member_names<PlanStep>();
+  for (const JsonTree& step : steps == nullptr ? std::vector<JsonTree>() : steps->elements) {
+    for (const auto& [name, value] : step.members) {
+      if (std::ranges::find(names, name) == names.end()) {
+        return name + " of step " + step.text_of("name");
+      }
+    }
+  }
+  return "";
+}
+
 Result<Plan> asked_in(const Order& order) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"it is no JSON object: " + body.reason()};
-  for (const auto& [name, value] : body.value().members) {
-    if (std::find(plan_members.begin(), plan_members.end(), name) == plan_members.end()) {
-      return Refusal{"there is no member " + name};
-    }
+  if (const std::string wrong = wrong_member(body.value()); !wrong.empty()) {
+    return Refusal{"there is no member " + wrong};
   }
   auto asked = read_record<Plan>(order.body);
   if (!asked) return asked.refusal();

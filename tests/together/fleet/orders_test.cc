@@ -182,6 +182,8 @@ TEST_CASE("a plan that cannot be run is refused with the reason") {
   CHECK(why("[") != "");
   CHECK(why(R"({"version":"3","stepps":[]})") == "there is no member stepps");
   CHECK(why(R"({"version":"3"})") == "it has no steps");
+  CHECK(why(R"({"version":"3","steps":[{"name":"a","class":"any","hook":"h","timeout":5000}]})") ==
+        "there is no member timeout of step a");
   CHECK(why(plan_text, "events") ==
         "no plan is called events: events is the name of the driver that writes the history");
   const std::string target = plan_text.substr(0, plan_text.size() - 1) + R"(,"target":"x*"})";
