@@ -136,7 +136,11 @@ Result<RecordSet> desired(const Asked& asked) {
   const std::string component = component_of(asked.key);
   const auto found = published_release(asked.reading, component, wish.version);
   if (!found) return found.refusal();
-  const auto down = why_no_going_down(meant_by(asked), component, wish.version);
+  const auto nodes = meant_by(asked);
+  // A record of a node that does not exist would make a silent node, for which plans wait.
+  if (asked.key.kind == KeyKind::node_desired && nodes.empty())
+    return Refusal{asked.key.names.front() + ": no such node"};
+  const auto down = why_no_going_down(nodes, component, wish.version);
   if (down && !wish.downgrade) return Refusal{*down};
   wish.digest = found.value().release.digest;
   wish.pinned = asked.key.kind == KeyKind::node_desired;

@@ -114,6 +114,14 @@ TEST_CASE("an order for a rollout has the judge's alpha and tolerate, within the
   CHECK(rollout.terms.tolerate_millionths == 2'000'000);
 }
 
+TEST_CASE(
+    "a version is desired only of a node that exists, so that no plan waits for another one") {
+  Bench bench;
+  const std::string version = R"({"version":"2.0"})";
+  CHECK(bench.refusal({.subject = "node/n9/desired/web", .body = version}) == "n9: no such node");
+  CHECK(bench.refusal({.subject = "node/n1/desired/web", .body = version}).empty());
+}
+
 TEST_CASE("an order begins a plan with the nodes of its target, and another recovers the plan") {
   Bench bench;
   const FleetEvent begun = bench.give({.subject = "plan/p", .body = plan_text});
