@@ -24,6 +24,13 @@ constexpr auto named_kinds =
 // (`v`). They are not a part of an order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
+// The terms of a rollout that are filled in when it begins, whatever a document says.
+constexpr auto filled_in =
+    std::to_array<std::string_view>({"v", "digest", "no_undo", "max_failed_unsaid"});
+// The terms that are filled in if the document names them without a value, as it may.
+constexpr auto filled_in_if_open =
+    std::to_array<std::string_view>({"batches", "seed", "confirm_ms"});
+
 JsonTree object() {
   return {.kind = JsonTree::Kind::object};
 }
@@ -72,15 +79,41 @@ struct There {
   std::string why_not = {};  // why the existing record contradicts the order; may be empty
 };
 
+// Returns the terms in the record of a rollout, in the form in which programs write them: a member
+// such as `"undo": false`, which says no more than its absence, is absent.
+Result<JsonTree> terms_in(const std::string& record) {
+  const auto rollout = read_record<Rollout>(record);
+  if (!rollout) return rollout.refusal();
+  return *tree_of_text(write_record(rollout.value())).find("terms");
+}
+
+// Returns whether a rollout with the term `is` may have been begun by a document with the term
+// `wanted`. Each of them is null if it is absent in the form that terms_in() returns.
+bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wanted) {
+  if (is == nullptr || wanted == nullptr ? is == wanted : *is == *wanted) return true;
+  if (std::ranges::find(filled_in, name) != filled_in.end()) return true;
+  const bool is_nothing = wanted == nullptr || wanted->text.empty() || wanted->text == "0";
+  if (is_nothing && std::ranges::find(filled_in_if_open, name) != filled_in_if_open.end()) {
+    return true;
+  }
+  // The release may have raised the protocol that the nodes need.
+  if (is == nullptr || wanted == nullptr || name != "min_protocol") return false;
+  return std::stoll(is->text) > std::stoll(wanted->text);
+}
+
 // Compares an existing rollout with the document's order. Compares only terms that the document
 // names, since all other terms were filled in when the rollout began.
 There rollout_there(const Order& order, const KeyValue& found) {
-  const JsonTree there = tree_of_text(found.value);
-  const JsonTree wanted = tree_of_text(order.body);
-  const JsonTree* now = there.find("terms");
-  for (const auto& [name, value] : wanted.find("terms")->members) {
-    const JsonTree* is = now == nullptr ? nullptr : now->find(name);
-    if (is != nullptr && *is == value) continue;
+  const auto there = terms_in(found.value);
+  const auto wanted = terms_in(order.body);
+  if (!there) return {true, there.reason()};
+  if (!wanted) return {true, wanted.reason()};
+  const auto names = member_names<RolloutTerms>();
+  const JsonTree body = tree_of_text(order.body);
+  for (const auto& [name, value] : body.find("terms")->members) {
+    if (std::ranges::find(names, name) == names.end()) return {true, "there is no member " + name};
+    const JsonTree* is = there.value().find(name);
+    if (may_come_of(name, is, wanted.value().find(name))) continue;
     return {true, "it is there already, with other terms: " + name + " is " +
                       (is == nullptr ? "not set" : write_tree(*is)) + " there, and " +
                       write_tree(value) + " here"};

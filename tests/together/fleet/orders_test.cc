@@ -476,6 +476,29 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
+// Some of these terms are absent in the record, and others are filled in there.
+TEST_CASE("a document that names terms as they are by default begins its rollout once") {
+  for (const char* terms :
+       {R"("undo":false)", R"("downgrade":false,"ignore_window":false)", R"("apart":[],"gates":[])",
+        R"("seed":"","confirm_ms":0)", R"("batches":"")", R"("min_protocol":0,"digest":"")",
+        R"("batch":1,"canary":0,"bake_ms":0)", R"("v":1,"gates":["errors"],"confirm_ms":0)"}) {
+    INFO(terms);
+    DocumentBench bench;
+    const std::string named = std::string(R"({"rollout":{"spring":{"component":"agent",)") +
+                              R"("version":"2.0","target":"*",)" + terms + "}}}";
+    CHECK(bench.apply(named) == Lines{"rollout/spring: begins: agent 2.0"});
+    CHECK(bench.apply(named).empty());
+  }
+  DocumentBench bench;
+  bench.apply(rollout + R"(,"undo":true,"seed":"one"}}})");
+  CHECK(bench.refusal(rollout + R"(,"undo":false}}})") != "");
+  CHECK(bench.refusal(rollout + R"(,"seed":"two"}}})") != "");
+  CHECK(bench.refusal(rollout + R"(,"min_protocol":1}}})") != "");
+  CHECK(bench.refusal(rollout + R"(,"sead":"one"}}})") ==
+        "rollout/spring: there is no member sead");
+  CHECK(bench.refusal(rollout + R"(,"undo":true,"seed":"one"}}})").empty());
+}
+
 TEST_CASE("when two people apply a document at once, one writes, and the other has nothing to do") {
   DocumentBench bench;
   const auto first = bench.decide(rollout + "}}}");
