@@ -19,10 +19,8 @@ std::string state_of(const NodeView& node) {
 }
 
 std::string upgrade_words(const fleet::Upgrade& upgrade) {
-  // The phase `cutover-ready` has plain words here: a reader need not know the name in the record.
-  std::string words = upgrade.phase == fleet::UpgradePhase::cutover_ready
-                          ? "ready, waits for its turn:"
-                          : std::string(fleet::text_of(upgrade.phase));
+  std::string words = words_of(upgrade.phase);
+  if (upgrade.phase == fleet::UpgradePhase::cutover_ready) words += ":";
   if (!upgrade.to.empty()) words += " " + upgrade.to;
   if (!upgrade.error.empty()) words += ": " + upgrade.error;
   return words;

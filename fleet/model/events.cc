@@ -7,6 +7,7 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/gates.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
@@ -45,9 +46,10 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the text for a phase of an upgrade that is of interest to people, and an empty string for
-// other phases. If each phase had an event, a rollout to a thousand nodes would fill the history.
-std::string upgrade_words(UpgradePhase phase) {
+// Returns the kind of event for a phase of an upgrade that is of interest to people, and an empty
+// string for other phases. If each phase had an event, a rollout to a thousand nodes would fill the
+// history.
+std::string upgrade_kind(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
     case UpgradePhase::verifying:
@@ -71,9 +73,10 @@ std::optional<FleetEvent> upgrade(const std::string& component, const KeyValue& 
   const auto read = read_record<Upgrade>(record.value);
   if (!read) return std::nullopt;
   const Upgrade& one = read.value();
-  const std::string words = upgrade_words(one.phase);
-  if (words.empty()) return std::nullopt;
-  return FleetEvent{.kind = "upgrade-" + words,
+  const std::string kind = upgrade_kind(one.phase);
+  if (kind.empty()) return std::nullopt;
+  const std::string words = kind == "begun" ? kind : words_of(one.phase);
+  return FleetEvent{.kind = "upgrade-" + kind,
                     .text = with_reason(component + " " + one.to + " " + words, one.error),
                     .trace = one.attempt.substr(0, one.attempt.find('.'))};
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_list.h"
@@ -65,6 +66,11 @@ void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
   if (key.kind == KeyKind::node_instance) instances.erase(key.names[1]);
   if (key.kind == KeyKind::node_upgrade) upgrades.erase(key.names[1]);
   if (key.kind == KeyKind::node_health) healths.erase(key.names[1]);
+}
+
+std::string words_of(UpgradePhase phase) {
+  if (phase == UpgradePhase::cutover_ready) return "ready, waits for its turn";
+  return std::string(text_of(phase));
 }
 
 std::vector<NodeView> nodes_in(const Reading& reading) {

@@ -44,6 +44,10 @@ struct NodeView {
   std::map<std::string, std::string> reported = {};  // the labels that the node reports
 };
 
+// Returns the phase of an upgrade as people are told of it. It is the name of the phase in records,
+// or plain words if that name says too little.
+[[nodiscard]] std::string words_of(UpgradePhase phase);
+
 // Returns all nodes in the order of their names.
 [[nodiscard]] std::vector<NodeView> nodes_in(const Reading& reading);
 

@@ -116,6 +116,15 @@ TEST_CASE("the history says why a desired version is refused") {
   CHECK(event->text == "shop 2 is desired, but moves no node: it has failed on n1: it died");
 }
 
+TEST_CASE("the history says of a node at its gate that it waits, in the words of fleetctl") {
+  const auto event =
+      event_of({.key = root + "node/n1/upgrade/web",
+                .value = write_record(Upgrade{.phase = UpgradePhase::cutover_ready, .to = "2"})});
+  REQUIRE(event);
+  CHECK(event->text == "web 2 ready, waits for its turn");
+  CHECK(event->kind == "upgrade-cutover-ready");
+}
+
 TEST_CASE("a wish that is written anew is news, even if it is the same") {
   Bench bench;
   bench.put("desired/agent", R"({"version":"2","trace":"a"})");
