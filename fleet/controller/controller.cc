@@ -158,7 +158,7 @@ void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
     if (at != driven_.end() && at->second.components != one.components) {
-      at->second.driving->leave();
+      at->second.driving->leave({"versions of other components are desired now"});
     }
   }
 }

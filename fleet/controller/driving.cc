@@ -36,9 +36,9 @@ Driving::Driving(Settings settings)
                .kept = [this] { tell(KeptAlive{settings_.wall()}); }},
               settings_.seed) {}
 
-void Driving::leave() {
+void Driving::leave(const LeaveDriving& leaving) {
   if (driver_ == nullptr) return end();
-  tell(LeaveDriving{});
+  tell(leaving);
 }
 
 void Driving::tell(const DriverEvent& event) {

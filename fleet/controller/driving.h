@@ -74,7 +74,7 @@ class Driving {
 
   // Makes the driver remove its key from the store, so that another controller can take over
   // immediately.
-  void leave();
+  void leave(const LeaveDriving& leaving = {});
 
   [[nodiscard]] bool is_over() const { return over_; }
   // Returns whether this driver has ever held the key of its task in the store. Only the driver

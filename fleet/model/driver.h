@@ -172,7 +172,7 @@ class Driver {
                           .lease = lease_}}}});
   }
 
-  void take(const LeaveDriving&) { end("its controller ends", false); }
+  void take(const LeaveDriving& leaving) { end(leaving.why, false); }
   void take(const KeptAlive& event) {
     proven_at_ = now_;
     hear_wall(event.wall);

@@ -102,8 +102,11 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// This event says that the controller is about to exit, so that the driver has to end, too.
-struct LeaveDriving {};
+// This event says that the driver has to end, since its controller is about to exit, or begins
+// another driver in its place.
+struct LeaveDriving {
+  std::string why = "its controller ends";
+};
 struct TimePassed {};
 struct GatesAnswered {
   std::int64_t round = 0;
