@@ -251,7 +251,8 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
                              "the store is full and takes no more writes; fleet(7) says how it is "
                              "defragmented",
                              {},
-                             {"etcdctl defrag", "etcdctl alarm disarm"}});
+                             {"etcdctl compact " + std::to_string(health.revision),
+                              "etcdctl defrag", "etcdctl alarm disarm"}});
   }
   if (cell.epoch() && !cell.epoch()->accepted) {
     outlook.waits.push_back(

@@ -387,6 +387,8 @@ TEST_CASE("a stop, a store without quorum, full or restored, wait for a person")
                                .status = {.has_leader = true, .errors = {"alarm:NOSPACE"}}};
   CHECK(bench.waits().size() == 1);
   CHECK(bench.waits()[0].starts_with("the store is full"));
+  bench.health.revision = 7;
+  CHECK(bench.commands() == Texts{"etcdctl compact 7", "etcdctl defrag", "etcdctl alarm disarm"});
 }
 
 TEST_CASE("certificates that end soon wait for a person; nodes renew theirs until the last days") {
