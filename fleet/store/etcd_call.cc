@@ -40,7 +40,11 @@ void EtcdCall::try_or_wait() {
   if (opens <= now) return try_once();
   timer_ = line().timers().after(std::min(opens, give_up_) - now, [this, opens] {
     if (opens < give_up_) return try_or_wait();
-    end(CallFailure{.code = -1, .reason = line().trouble(), .sent = false});
+    const auto left = std::chrono::ceil<std::chrono::seconds>(opens - line().timers().now());
+    end(CallFailure{.code = -1,
+                    .reason = line().trouble() + "; connects again within " +
+                              std::to_string(left.count()) + " s",
+                    .sent = false});
   });
 }
 
