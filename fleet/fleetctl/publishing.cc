@@ -1,5 +1,6 @@
 // Implements `fleetctl release publish`, which makes the record of a release from its manifests and
 // their signatures. The record is never changed later.
+#include <algorithm>
 #include <filesystem>
 
 #include "agent-releases/manifest.h"
@@ -40,7 +41,12 @@ int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);
   if (before && before.value().digest == release.digest) {
-    say(what + " is published, as before");
+    const auto url = &fleet::ReleaseManifest::url;
+    const bool is_as_asked =
+        before.value().channel == release.channel &&
+        std::ranges::equal(before.value().manifests, release.manifests, {}, url, url);
+    say(what + " is published, as before" +
+        (is_as_asked ? "" : ": it keeps the URL and the channel that it has"));
     return exit_done;
   }
   complain(what + " is published with other bytes; what was published is never changed");
