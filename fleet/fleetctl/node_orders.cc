@@ -61,7 +61,7 @@ int order_node(const Options& options, Asker& asker) {
   }
   fleet::JsonTree body{.kind = fleet::JsonTree::Kind::object};
   body.members["action"] = fleet::json_text(std::string(fleet::text_of(options.action)));
-  if (runs) body.members["version"] = fleet::json_text(options.version);
+  if (!options.version.empty()) body.members["version"] = fleet::json_text(options.version);
   body.members["not_after_ms"] = fleet::json_number(1'000 * options.not_after_s);
   body.members["downgrade"] = fleet::json_truth(options.downgrade);
   const Placed placed = place(options, asker,

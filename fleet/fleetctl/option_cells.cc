@@ -149,10 +149,14 @@ void add_node_orders(CLI::App& app, Options& options) {
       {"prepare", fleet::CommandAction::prepare},
       {"upgrade", fleet::CommandAction::upgrade},
       {"reboot", fleet::CommandAction::reboot}};
-  command.add_option("ACTION", options.action, "command for the node: prepare, upgrade or reboot")
+  command
+      .add_option_function<std::string>(
+          "ACTION",
+          [&options, actions](const std::string& text) { options.action = actions.at(text); },
+          "command for the node: prepare, upgrade or reboot")
       ->type_name("")
       ->required()
-      ->transform(CLI::CheckedTransformer(actions).description(""));
+      ->check(CLI::IsMember(actions).description(""));
   command
       .add_option("VERSION", options.version,
                   "version of a published release, for prepare and upgrade")
@@ -284,11 +288,12 @@ void add_enrolment(CLI::App& app, Options& options) {
   CLI::App& revoke = add_one(app, options, Command::revoke, "revoke",
                              "remove a node, person or controller from the users of the store");
   add_role(revoke, options);
+  add_signer(revoke, options, false);
   revoke
       .add_option("--crl", options.revocations,
                   "revocation list (CRL) file to which the certificates of NAME are added")
-      ->type_name("FILE");
-  add_signer(revoke, options, false);
+      ->type_name("FILE")
+      ->needs("--signer", "--signer-key");
   revoke
       .add_option("--restart", options.restart,
                   "program to run with the URL of each --endpoint, to restart this member")

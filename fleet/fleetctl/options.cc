@@ -222,10 +222,16 @@ void add_history(CLI::App& app, Options& options) {
       .add_option("--subject", options.subject,
                   "show only events about the record KEY, such as node/n1 or rollout/r1")
       ->type_name("KEY");
-  events.add_option("--limit", options.limit, "show only the last N events")->type_name("N");
-  add(app, options, Command::history, "history", "list the rollouts and plans that have ended")
-      .add_option("--limit", options.limit, "show only the last N rollouts and plans")
-      ->type_name("N");
+  const auto add_limit = [&options](CLI::App& one, const std::string& about) {
+    constexpr std::int64_t limit_max = 1'000'000;
+    one.add_option("--limit", options.limit, about)
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, limit_max).description(""));
+  };
+  add_limit(events, "show only the last N events");
+  add_limit(
+      add(app, options, Command::history, "history", "list the rollouts and plans that have ended"),
+      "show only the last N rollouts and plans");
 }
 
 void add_settings(CLI::App& app, Options& options) {

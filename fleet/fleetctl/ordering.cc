@@ -74,7 +74,9 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
   for (const std::string& key : keys) {
     auto reply = asker.read({key, key.ends_with('/')});
     if (std::holds_alternative<fleet::Trouble>(reply)) return reply;
-    auto& found = std::get<fleet::Reading>(reply).found;
+    const auto& [revision, found] = std::get<fleet::Reading>(reply);
+    // The records are at least as new as the first revision, and a later reading may be newer.
+    if (all.revision == 0) all.revision = revision;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
   put_in_order(all);  // sorts, and removes duplicates

@@ -75,9 +75,11 @@ int show_status(const Options& options, Asker& asker) {
   say_all(wish_lines(reading, nodes));
   if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
     const auto record = fleet::read_record<fleet::Stop>(stop->value);
-    say("stop: nothing begins" + (record ? ", since " + record.value().since + " by " +
-                                               record.value().who + ": " + record.value().why
-                                         : "; the record " + record.reason()));
+    const std::string why = record ? record.value().why : "";
+    say("stop: nothing begins" +
+        (record ? ", since " + record.value().since + " by " + record.value().who
+                : "; the record " + record.reason()) +
+        (why.empty() ? "" : ": " + why));
   }
   const fleet::Certificates& files = options.store.certificates;
   say_all(care_lines(reading,
