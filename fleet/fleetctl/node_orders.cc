@@ -3,7 +3,6 @@
 // erases these records, so that the node cannot begin the order later.
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
@@ -11,7 +10,6 @@
 namespace fleetctl {
 namespace {
 
-using fleet::CommandAction;
 using fleet::KeyKind;
 
 // Returns whether the command is still in the store. If the command was erased or replaced before
@@ -54,13 +52,12 @@ int wait_for_answer(const Options& options, Asker& asker, const std::string& id)
 }  // namespace
 
 int order_node(const Options& options, Asker& asker) {
-  const bool runs = options.action != CommandAction::reboot;
-  if (runs && options.version.empty()) {
+  if (options.action != "reboot" && options.version.empty()) {
     complain("a VERSION is needed");
     return exit_usage;
   }
   fleet::JsonTree body{.kind = fleet::JsonTree::Kind::object};
-  body.members["action"] = fleet::json_text(std::string(fleet::text_of(options.action)));
+  body.members["action"] = fleet::json_text(options.action);
   if (!options.version.empty()) body.members["version"] = fleet::json_text(options.version);
   body.members["not_after_ms"] = fleet::json_number(1'000 * options.not_after_s);
   body.members["downgrade"] = fleet::json_truth(options.downgrade);

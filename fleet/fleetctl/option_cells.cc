@@ -145,18 +145,10 @@ void add_node_orders(CLI::App& app, Options& options) {
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a node"));
-  const std::map<std::string, fleet::CommandAction> actions{
-      {"prepare", fleet::CommandAction::prepare},
-      {"upgrade", fleet::CommandAction::upgrade},
-      {"reboot", fleet::CommandAction::reboot}};
-  command
-      .add_option_function<std::string>(
-          "ACTION",
-          [&options, actions](const std::string& text) { options.action = actions.at(text); },
-          "command for the node: prepare, upgrade or reboot")
+  command.add_option("ACTION", options.action, "command for the node: prepare, upgrade or reboot")
       ->type_name("")
       ->required()
-      ->check(CLI::IsMember(actions).description(""));
+      ->check(CLI::IsMember({"prepare", "reboot", "upgrade"}).description(""));
   command
       .add_option("VERSION", options.version,
                   "version of a published release, for prepare and upgrade")

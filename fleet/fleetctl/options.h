@@ -125,8 +125,7 @@ struct Options {
   bool wait = false;           // for plan run: wait until the plan has ended
   bool is_controller = false;  // for forget: `node` is the name of a controller
 
-  // For `fleetctl command`: the order to the node.
-  fleet::CommandAction action = fleet::CommandAction::unknown;
+  std::string action;  // for `fleetctl command`: the order to the node, such as `prepare`
   // For `fleetctl command`: if the node has not begun the order within this time, it never begins
   // the order.
   std::int64_t not_after_s = 600;
