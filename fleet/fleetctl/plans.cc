@@ -1,5 +1,6 @@
 #include "fleet/fleetctl/plans.h"
 
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -7,9 +8,11 @@
 #include <vector>
 
 #include "fleet/common/text_file.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
@@ -45,7 +48,7 @@ std::string progress(const fleet::Plan& plan) {
   return text_of_step(plan, plan.step) + " of " + std::to_string(plan.steps.size());
 }
 
-std::vector<std::string> plan_page(const fleet::PlanView& view) {
+std::vector<std::string> plan_page(const fleet::PlanView& view, const std::string& held) {
   const fleet::Plan& plan = view.plan;
   std::vector<std::string> lines{view.name + ": " + std::string(text_of(plan.state)) +
                                  (plan.error.empty() ? "" : ", " + plan.error)};
@@ -55,7 +58,8 @@ std::vector<std::string> plan_page(const fleet::PlanView& view) {
                                      {"  begun by", plan.who}};
   if (!plan.target.empty()) rows.push_back({"  target", plan.target});
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
-  if (!plan.waits_for.empty()) rows.push_back({"  waits for", plan.waits_for});
+  const std::string& waits_for = plan.waits_for.empty() ? held : plan.waits_for;
+  if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   for (const std::string& line : table(rows)) {
     lines.push_back(line);
   }
@@ -100,6 +104,7 @@ namespace {
 struct PlanSight {
   fleet::Reading reading = {};  // the records of the plan and of its members
   fleet::PlanView view = {};
+  std::string held = {};  // what the plan waits for before it may begin
 };
 
 // Reads the plan. If the plan does not exist, the result has the revision 0; this is not an error.
@@ -109,6 +114,13 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
   sight.view.take_all(sight.reading);
+  const fleet::Plan& plan = sight.view.plan;
+  if (plan.state == PlanState::running && plan.step == 0) {
+    fleet::Budgets budgets;
+    budgets.take_all(sight.reading);
+    sight.held = held_words({sight.view.ids, longest(sight.view, &budgets), plan.ignore_window},
+                            sight.reading, std::time(nullptr), fleet::zone_of);
+  }
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     const bool is_plans = key && (key->kind == KeyKind::plan || key->kind == KeyKind::plan_member);
@@ -186,7 +198,7 @@ int show_plan(const Options& options, Asker& asker) {
     complain(sight.view.damage);
     return exit_refused;
   }
-  say_all(plan_page(sight.view));
+  say_all(plan_page(sight.view, sight.held));
   return exit_done;
 }
 

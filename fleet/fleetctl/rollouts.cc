@@ -6,6 +6,7 @@
 #include "base/moment.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/failure_causes.h"
@@ -98,7 +99,7 @@ void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollou
 }
 
 std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
-                                      const fleet::Reading& reading) {
+                                      const fleet::Reading& reading, const std::string& held) {
   std::vector<std::string> lines{id + ": " + std::string(text_of(rollout.state)) +
                                  (rollout.reason.empty() ? "" : ", " + rollout.reason)};
   std::vector<upgraderctl::Row> rows{
@@ -115,7 +116,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  judging", words});
   add_measures(rows, reading);
   add_gates(rows, rollout);
-  if (!rollout.waits_for.empty()) rows.push_back({"  waits for", rollout.waits_for});
+  const std::string& waits_for = rollout.waits_for.empty() ? held : rollout.waits_for;
+  if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});
   if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
   for (const fleet::KeyValue& found : reading.found) {
@@ -211,7 +213,10 @@ int show_rollout(const Options& options, Asker& asker) {
   if (options.json) {
     say_json(as_json(reading));
   } else if (record) {
-    say_all(rollout_page(options.rollout, record.value(), reading));
+    std::string held;
+    const int status = find_held(asker, record.value(), reading, held);
+    if (status != exit_done) return status;
+    say_all(rollout_page(options.rollout, record.value(), reading, held));
   } else {
     complain(options.rollout + ": " + record.reason());
     return exit_refused;

@@ -16,6 +16,7 @@
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/options.h"
 #include "fleet/fleetctl/plans.h"
 #include "fleet/fleetctl/status_view.h"
@@ -34,6 +35,31 @@ constexpr UnixSeconds day_s = 86'400;
 
 KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
+}
+
+// ---- a rollout or a plan that may not begin now
+
+TEST_CASE("a rollout that may not begin its batch says what it waits for") {
+  const Rollout rollout{.state = RolloutState::rolling, .batch = 1, .batches = 2};
+  Reading own{.found = {record("/fleet/v1/rollout/r/batch/0", R"({"nodes":["n1"]})"),
+                        record("/fleet/v1/rollout/r/batch/1", R"({"nodes":["n2","n3"]})"),
+                        record("/fleet/v1/rollout/r/node/n2", R"({"stage":"confirmed"})")}};
+  const fleetctl::ToBegin what{.nodes = fleetctl::nodes_to_begin(rollout, own), .takes = 300'000};
+  CHECK(what.nodes == std::vector<std::string>{"n2", "n3"});
+  own.found.push_back(record("/fleet/v1/rollout/r/node/n3", R"({"stage":"applying"})"));
+  CHECK(fleetctl::nodes_to_begin(rollout, own).empty());
+
+  const auto why = [&what](const std::string& key, const std::string& value) {
+    const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
+    return fleetctl::held_words(what, {.found = {record("/fleet/v1/" + key, value)}}, 3'600,
+                                no_zone);
+  };
+  CHECK(why("stop", "{}") == "the end of the stop (fleetctl stop off)");
+  CHECK(why("window/all", R"({"start":"03:00","duration_s":3600})") ==
+        "n2: its window opens in 2h");
+  CHECK(why("window/all", R"({"start":"01:00","duration_s":60})") ==
+        "n2: it takes longer than its window is open");
+  CHECK(why("window/all", R"({"start":"01:00","duration_s":3600})").empty());
 }
 
 // ---- the reason that fleetctl shows if the store refuses a transaction
