@@ -12,9 +12,9 @@
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
+#include "fleet/model/held.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
@@ -118,8 +118,9 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   if (plan.state == PlanState::running && plan.step == 0) {
     fleet::Budgets budgets;
     budgets.take_all(sight.reading);
-    sight.held = held_words({sight.view.ids, longest(sight.view, &budgets), plan.ignore_window},
-                            sight.reading, std::time(nullptr), fleet::zone_of);
+    sight.held = held_back({sight.view.ids, longest(sight.view, &budgets), plan.ignore_window},
+                           sight.reading, std::time(nullptr), fleet::zone_of)
+                     .words;
   }
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);

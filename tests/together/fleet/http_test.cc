@@ -256,6 +256,28 @@ TEST_CASE("the summary counts the cell's records, and forgets erased ones") {
         R"({"all":1,"degraded":{},"reporting":0,"silent":["n1"],"upgrading":0})");
 }
 
+TEST_CASE("a rollout that cannot begin its batch says what it waits for, and for whom") {
+  Bench bench;
+  bench.put("driver/r1", R"({"controller":"c1"})");
+  const auto lines = [&bench](const char* list) {
+    const Response answer = bench.get("", {{"fields", std::string("outlook.") + list}});
+    const JsonTree tree = parse_tree(answer.body).value();
+    std::string texts;
+    for (const JsonTree& line : tree.find("outlook")->find(list)->elements) {
+      if (line.text_of("subject") == "rollout/r1") texts += line.text_of("text");
+    }
+    return texts;
+  };
+  CHECK(lines("moves").find("waits for") == std::string::npos);
+  bench.put("window/all", R"({"start":"03:00","duration_s":3600})");
+  CHECK(lines("moves").ends_with("; waits for n1: its window opens in 3h"));
+  bench.put("window/all", R"({"start":"03:00","duration_s":60})");
+  CHECK(lines("moves").empty());
+  CHECK(lines("waits").ends_with("; waits for n1: it takes longer than its window is open"));
+  bench.put("rollout/r1/node/n2", R"({"stage":"applying"})");
+  CHECK(lines("moves").find("waits for") == std::string::npos);
+}
+
 TEST_CASE("the summary tells clients who they are, and whether they may order") {
   Bench bench;
   const auto you = [&](const std::optional<Visitor>& visitor) {

@@ -1,0 +1,39 @@
+// Says why a rollout or a plan that runs begins nothing now: a stop is ordered, or windows are
+// closed. No record says so, since that would have to be written anew as time passes. This file
+// does no input or output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/model/rollout_records.h"
+#include "fleet/model/transaction.h"
+#include "fleet/model/windows.h"
+
+namespace fleet {
+
+// Returns the nodes of the rollout's batch if some of them have not begun to run the new version.
+// Otherwise nothing is to begin now, and the result is empty. `reading` has the rollout's records.
+[[nodiscard]] std::vector<std::string> nodes_to_begin(const Rollout& rollout,
+                                                      const Reading& reading);
+
+// The nodes on which something is to begin, and how long it takes there.
+struct ToBegin {
+  std::vector<std::string> nodes = {};
+  Ms takes = 0;
+  bool ignore_window = false;
+};
+
+struct Held {
+  std::string words = {};  // what it waits for; empty if nothing holds it back
+  // True if time alone does not end the wait, since the windows can never be open long enough, for
+  // example. A stop does not count: it is an order of its own.
+  bool needs_person = false;
+};
+
+// Returns what this waits for. `cell` has the record `stop` and the records of windows, and those
+// of nodes and their identities.
+[[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
+                             const ZoneBook& zones);
+
+}  // namespace fleet
