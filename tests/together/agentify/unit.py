@@ -3,6 +3,7 @@
 command line as it was typed, and agrees with the service files of the sample agent, which make
 check-init boots. Ends with `N passed, N failed`."""
 
+import itertools
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, run_command, run_tests, tests_of
+from double import AGENTIFY, run_command, run_tests, tests_of, wait_until
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
@@ -108,55 +109,97 @@ def test_systemd_takes_it(stage):
 
 
 def test_the_commands_of_the_comments_work(stage):
-    """the commands in the file's comments make files by which a package manager requests the
-    upgrade"""
-    for init in ("systemd", "openrc"):
-        lines = printed(init).splitlines()
-        at = next(i for i, line in enumerate(lines) if "package manager has replaced" in line)
-        commands = "\n".join(line[4:] for line in lines[at + 1:] if line.startswith("#   "))
-        commands = commands.replace("/etc/", str(stage.directory) + "/")
-        os.makedirs(stage.directory / "systemd/system", exist_ok=True)
-        os.makedirs(stage.directory / "apt/apt.conf.d", exist_ok=True)
-        stage.script("systemctl", 'echo "$@" >$DIR/enabled')
-        environment = {"PATH": f"{stage.directory}:{os.environ['PATH']}",
-                       "DIR": str(stage.directory)}
-        done = run_command("/bin/sh", "-euc", commands, env=environment)
-        assert done.returncode == 0, (commands, done)
-    place = stage.directory / "systemd/system"
-    assert "PathChanged=/usr/sbin/thing\n" in (place / "thing-agent-replaced.path").read_text()
-    service = (place / "thing-agent-replaced.service").read_text()
-    assert service.endswith("/upgraderctl thing upgrade\n"), service
-    assert stage.read("enabled") == "enable --now thing-agent-replaced.path"
+    """the commands in the file's comments make a hook of apt, the same one for each init system"""
     hook = stage.directory / "apt/apt.conf.d/90thing-agent"
-    if shutil.which("apt-config"):
-        environment = {**os.environ, "APT_CONFIG": str(hook), "LC_ALL": "C"}
-        done = run_command("apt-config", "shell", "HOOK", "DPkg::Post-Invoke::", env=environment)
-        assert done.returncode == 0, done
+    os.makedirs(hook.parent)
+    for init in INITS:
+        lines = printed(init).splitlines()
+        at = next(i for i, line in enumerate(lines) if "apt has replaced the program" in line)
+        commands = "\n".join(line[4:] for line in itertools.takewhile(
+            lambda line: line.startswith("#   "), lines[at + 1:]))
+        commands = commands.replace("/etc/", str(stage.directory) + "/")
+        done = run_command("/bin/sh", "-euc", commands)
+        assert done.returncode == 0, (commands, done)
+        assert "/upgraderctl thing upgrade" in hook.read_text(), init
+        if shutil.which("apt-config"):
+            environment = {**os.environ, "APT_CONFIG": str(hook), "LC_ALL": "C"}
+            done = run_command("apt-config", "shell", "HOOK", "DPkg::Post-Invoke::",
+                               env=environment)
+            assert done.returncode == 0, done
+        hook.unlink()
+
+
+class Hook:
+    """The command that apt calls, with paths below the directory of the test."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.lock, self.daemon = stage.directory / "lock", stage.directory / "daemon"
+        command = re.search(r'Post-Invoke \{ "(.*)"; \};', printed("runit"))[1]
+        ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
+        command = re.sub(r"\S*/upgraderctl", ctl, command)
+        command = command.replace("/run/upgrader/thing", str(stage.directory))
+        self.command = command.replace("/usr/sbin/thing", str(self.daemon))
+
+    def called(self):
+        """Calls the command. Returns how many upgrades it has requested since the test began."""
+        environment = {"PATH": os.environ["PATH"], "DIR": str(self.stage.directory)}
+        assert run_command("/bin/sh", "-c", self.command, env=environment).returncode == 0
+        return len(self.stage.lines("asked"))
 
 
 def test_a_package_manager_asks_once_for_each_replacement(stage):
     """the package manager's hook requests one upgrade for each replacement of the program"""
-    hook = re.search(r'Post-Invoke \{ "(.*?)"; \};', printed("runit"))[1]
-    ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
-    hook = re.sub(r"\S*/upgraderctl", ctl, hook)
-    hook = hook.replace("/run/upgrader/thing", str(stage.directory))
-    hook = hook.replace("/usr/sbin/thing", str(stage.directory / "daemon"))
-    environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory)}
-    lock, daemon = stage.directory / "lock", stage.directory / "daemon"
-    assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
-    daemon.write_text("")
-    lock.write_text("")
+    hook = Hook(stage)
+    assert hook.called() == 0 and not hook.lock.exists()
+    hook.daemon.write_text("")
+    hook.lock.write_text("")
     # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
     # file. When the upgrader starts, its lock file becomes the newer one. The test imitates such a
     # start: it gives the lock file a time in the future.
-    os.utime(lock, (2**31, 2**31))
+    os.utime(hook.lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
-            os.utime(lock, (mtime, mtime))  # the daemon is newer: it was replaced
-        assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
+            os.utime(hook.lock, (mtime, mtime))  # the daemon is newer: it was replaced
+        assert hook.called() == expected, hook.command
         if mtime is not None:
-            os.utime(lock, (2**31, 2**31))  # the lock file is newer than the daemon again
-        assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
+            os.utime(hook.lock, (2**31, 2**31))  # the lock file is newer than the daemon again
+
+
+def test_a_package_manager_asks_when_a_link_or_its_target_is_replaced(stage):
+    """if the daemon is a symbolic link, a new link and a new target both lead to an upgrade"""
+    hook = Hook(stage)
+    target = stage.directory / "target"
+
+    def make_link():
+        hook.daemon.unlink(missing_ok=True)
+        hook.daemon.symlink_to(target)
+
+    def replace_after(older, replace, path):
+        """Gives the lock file the time of the file `older`, and calls `replace` until the file
+        `path` is newer."""
+        hook.lock.write_text("")
+        time = os.lstat(older).st_ctime_ns
+        os.utime(hook.lock, ns=(time, time))
+        wait_until(lambda: replace() or os.lstat(path).st_ctime_ns > time, f"a newer {path}")
+
+    target.write_text("")
+    replace_after(target, make_link, hook.daemon)
+    assert hook.called() == 1, hook.command
+    replace_after(hook.daemon, lambda: target.write_bytes(b"") or None, target)
+    assert hook.called() == 2, hook.command
+
+
+def test_a_package_manager_follows_no_link_of_the_daemons_user(stage):
+    """root's hook makes no file through a link that the daemon's user has put in place of the lock
+    file"""
+    hook = Hook(stage)
+    made = stage.directory / "made"
+    hook.lock.symlink_to(made)
+    os.utime(hook.lock, (0, 0), follow_symlinks=False)
+    hook.daemon.write_text("")
+    assert hook.called() == 1, hook.command
+    assert not made.exists()
 
 
 def settings(text, pattern):
@@ -208,7 +251,7 @@ def test_releases_need_no_watching(stage):
         done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",
                            "-v")
         assert done.returncode == 0 and "--releases=/srv/thing" in done.stdout, done
-        assert "package manager" not in done.stdout
+        assert "apt" not in done.stdout
         words = " ".join(done.stdout.split("\n# "))
         assert "even if this service has been restarted meanwhile" in words, done.stdout
         plain = printed(init)

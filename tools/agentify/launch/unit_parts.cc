@@ -64,28 +64,21 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
 }
 
 // Returns the shell commands that an administrator can run so that each new version of the daemon's
-// package leads to an upgrade. Under systemd, they install a path unit that watches the daemon's
-// file. Elsewhere, they install a hook that apt runs after each run of dpkg. If the daemon's file
-// has changed since the upgrader's lock file was last touched, the hook touches the lock file and
-// requests an upgrade.
+// package leads to an upgrade. They install a hook, which apt calls when it has unpacked and
+// configured packages. While dpkg still unpacks a package, the daemon's path names the old file, or
+// the other files of the package are old. If the daemon's file, or the link to it, has changed
+// since the upgrader's lock file was last touched, the hook touches the lock file and requests an
+// upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
-  const std::string& daemon = unit.launch.daemon;
-  const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
-  if (unit.init == InitSystem::systemd) {
-    const std::string base = "/etc/systemd/system/" + unit.service() + "-replaced";
-    return {
-        "printf '%s\\n' '[Path]' " + shell_word("PathChanged=" + doubled(daemon, "%")) +
-            " '[Install]' 'WantedBy=multi-user.target' \\",
-        "  >" + base + ".path",
-        "printf '%s\\n' '[Service]' 'Type=oneshot' " + shell_word("ExecStart=" + upgrade) + " \\",
-        "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
-  }
+  const std::string daemon = shell_word(unit.launch.daemon);
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
   // In apt's configuration, the hook's command stands between double quotes, so the command must
-  // not contain double quotes.
+  // not contain double quotes. The user of the daemon owns the directory of the lock file, so root
+  // must not follow a symbolic link there.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
-          "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
-              " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
+          "DPkg::Post-Invoke { \"{ find " + daemon + " -cnewer " + lock + "; find -L " + daemon +
+              " -cnewer " + lock + "; } 2>/dev/null | grep -q . || exit 0; touch -ch " + lock +
+              "; " + unit.ctl + " " + unit.name() + " upgrade || :\"; };",
           "HOOK"};
 }
 
@@ -202,7 +195,7 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
       "after "
       "a restart or a boot it starts the file that is " +
       daemon + " then. `agent-releases adopt` makes a directory for --releases.");
-  text += "#\n# To upgrade whenever the package manager has replaced the program, type as root:\n";
+  text += "#\n# To upgrade whenever apt has replaced the program, type as root:\n";
   return text + as_commands(watching_commands(unit));
 }
 
