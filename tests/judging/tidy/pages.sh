@@ -315,7 +315,12 @@ canary_named_code() {
 check_versions() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
-    "debian/changelog: $(sed -nE '1s/^upgrader \((.*)\).*/\1/p' debian/changelog)"; do
+    "debian/changelog: $(sed -nE '1s/^upgrader \((.*)\).*/\1/p' debian/changelog)" \
+    "docs/packages.md: $(sed -nE 's|.* \./upgrader-([0-9.]+)\.tgz.*|\1|p' docs/packages.md)" \
+    "pyproject.toml: $(sed -nE 's/^version = "(.*)"$/\1/p' agent-protocol/python/pyproject.toml)" \
+    "Cargo.toml: $(sed -nE 's/^version = "(.*)"$/\1/p' agent-protocol/rust/Cargo.toml)" \
+    "package.json: $(sed -nE 's/^  "version": "(.*)",$/\1/p' \
+      agent-protocol/javascript/package.json)"; do
     [ "${told#*: }" = "$version" ] || echo "$told is not $version, as base/version.h says"
   done
 }
@@ -323,6 +328,8 @@ check_versions() {
 canary_versions() {
   sed -i '1s/[0-9][0-9.]*/99.0/' NEWS
   sed -i '1s/([0-9][0-9.]*/(98.0/' debian/changelog
+  sed -i 's/"version": "[0-9.]*/"version": "97.0/' agent-protocol/javascript/package.json
+  echo 'package.json: 97.0 is not'
   echo 'NEWS: 99.0 is not'
   echo 'debian/changelog: 98.0 is not'
 }
