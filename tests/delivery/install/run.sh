@@ -6,6 +6,7 @@
 # usage: tests/delivery/install/run.sh    BUILD=build
 set -u
 export LC_ALL=C
+umask 022
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 cd "$(dirname "$0")/../../.." || exit 1
