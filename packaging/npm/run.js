@@ -8,7 +8,8 @@ const child_process = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 
-const PASSED_ON = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2', 'SIGCONT'];
+// Without a handler for SIGUSR1, Node.js would open its debugger to all users of the machine.
+const PASSED_ON = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGCONT'];
 
 function fail(reason) {
   process.stderr.write(`upgrader: ${reason}\n`);
@@ -31,8 +32,9 @@ module.exports = function run(name) {
   if (!fs.existsSync(program)) fail(`${program} is missing: its package has no ${name}`);
   const words = process.argv.slice(2);
   if (typeof process.execve === 'function') process.execve(program, [name, ...words], process.env);
-  const child = child_process.spawn(program, words, {stdio: 'inherit', argv0: name});
+  // A signal that arrives before the program has been started waits until this function returns.
   for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+  const child = child_process.spawn(program, words, {stdio: 'inherit', argv0: name});
   child.on('error', (error) => fail(`${program} cannot be executed: ${error.message}`));
   child.on('exit', (status, signal) => {
     if (signal === null) process.exit(status);
