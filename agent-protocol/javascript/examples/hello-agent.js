@@ -39,7 +39,9 @@ function next() {
 
 const server = net.createServer((connection) => {
   connection.on('error', () => {}); // the client has gone, and its number is skipped
-  connection.end(`${next()}\n`);
+  // Once the number is sent, the connection is closed. A client that keeps its own end open must not
+  // delay the stop.
+  connection.end(`${next()}\n`, () => connection.destroy());
 });
 
 agent.addCheck('counter', () => {
