@@ -97,6 +97,26 @@ goes_to() {
 
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
+# usage: with_systemd COMMAND...
+# Runs a command while systemd seems to be process 1, with all services enabled and active. Writes
+# what systemd is told to the file `told`, one order in a line.
+with_systemd() {
+  mkdir -p systemd /run/systemd/system && : >told || return 1
+  cat >systemd/systemctl <<'END'
+#!/bin/sh
+case " $* " in
+  *' is-enabled '*) echo enabled ;;
+  *' is-active '* | *' show '*) ;;
+  *) echo "$*" >>/trial/told ;;
+esac
+END
+  chmod 755 systemd/systemctl
+  PATH=/trial/systemd:$PATH "$@"
+  status=$?
+  rmdir /run/systemd/system /run/systemd
+  return "$status"
+}
+
 # Installs newer versions of the same packages while the upgrader runs. The upgrader must continue
 # to run its old program, whose file has been deleted.
 becomes_newer() {
@@ -106,9 +126,18 @@ becomes_newer() {
     sed -i "s/\([ (]\)$version\()\|\$\)/\1$version+newer\2/" newer/DEBIAN/control &&
       dpkg-deb --root-owner-group -b newer "newer-${package#./}" || return 1
   done
-  dpkg -i newer-*.deb && [ -z "$(dpkg --audit)" ] &&
+  with_systemd dpkg -i newer-*.deb && [ -z "$(dpkg --audit)" ] &&
     dpkg -s upgrader | grep '^Version: .*+newer$' &&
     kill -0 "$upgrader" && readlink "/proc/$upgrader/exe" | grep ' (deleted)$'
+}
+
+# Checks what systemd was told during the upgrade of the packages. fleet-agent, which a rollout
+# upgrades, must not have been stopped or restarted. The controller and the signer, which only their
+# package upgrades, must have been restarted.
+services_go_on() {
+  cat told
+  ! grep -E '(stop|restart).*fleet-agent' told && ! grep stop told && grep daemon-reload told &&
+    grep -E 'restart.*fleet-controller' told && grep -E 'restart.*fleet-signer' told
 }
 
 # Adds a release by the commands on the page of agent-releases, beginning with a new key.
@@ -192,7 +221,12 @@ versions_at_work() {
 }
 
 # shellcheck disable=SC2086  # a list of package names
-removes() { dpkg --purge $packages; }
+removes() { with_systemd dpkg --purge $packages; }
+
+services_are_stopped() {
+  cat told
+  for service in agent controller signer; do grep "stop.*fleet-$service" told || return 1; done
+}
 
 is_seen() { listing >during && ! diff before during >seen && grep /usr/bin/upgrader seen; }
 
@@ -206,6 +240,7 @@ check 'it links the installed library' links_the_library
 check 'the installed upgrader runs it' works
 check 'a good upgrade' upgrades
 check 'newer packages, while it works' becomes_newer
+check 'fleet-agent goes on; controller and signer get their new programs' services_go_on
 check 'a bad one, at its start' survives_start
 check 'a bad one, on trial' survives_trial
 check 'it stops with status 0' stops
@@ -216,6 +251,7 @@ check 'the hello-agents are there, in seven languages' has_hello_agents
 check 'one in C counts, and one in C++ counts on' hello_agent_counts
 check 'canary: what is installed is seen' is_seen
 check 'dpkg removes the packages' removes
+check 'their services are stopped' services_are_stopped
 check 'nothing is left' leaves_nothing
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
