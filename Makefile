@@ -537,10 +537,10 @@ dist:
 	@echo $(archive_path)
 
 # Makes Debian packages of the source tree as it is. check-deb then inspects the packages and tries
-# them.
+# them. No packages of debugging symbols are made, which would be ten times as large as the others.
 deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
 deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
-  DEB_BUILD_OPTIONS='parallel=$(shell nproc)'
+  DEB_BUILD_OPTIONS='parallel=$(shell nproc) noautodbgsym'
 deb:
 	@tests/need-packages $(build_packages) $(deb_packages)
 	@rm -rf $(BUILD)/deb

@@ -25,7 +25,12 @@ packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libag
 packages="$packages upgrader-fleet-agent upgrader-fleet"
 file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
-all_there() { for package in $packages; do file_of "$package" || return 1; done; }
+# Checks that there are these packages and no others, since docs/packages.md installs all files.
+all_there() {
+  for package in $packages; do file_of "$package" || return 1; done >"$scratch/wanted"
+  sort -o "$scratch/wanted" "$scratch/wanted"
+  ls "$BUILD"/deb/*.deb | sort | diff - "$scratch/wanted"
+}
 
 # Runs lintian, but without its search for misspelled words in programs, which mistakes machine code
 # for text. For example, this search takes the code of a comparison with `silent` for the misspelled
