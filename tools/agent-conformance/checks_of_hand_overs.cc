@@ -91,16 +91,16 @@ std::vector<Check> checks_of_state() {
           activate_on_trial(false, "line 4711")),
       with_state("state-long", "The agent is made active with a state of 32,768 bytes.",
                  {{"MESSAGES FROM AN AGENT",
-                   "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
-                   "it, without its quotes."},
+                   "The text has at most 32,768 bytes, and at most 65,000 bytes when it is escaped "
+                   "as in LINES, without the quotes around it."},
                   unread},
                  activate_on_trial(true, std::string(state_bytes_max, 'x'))),
       with_state(
           "state-escaped-long",
           "The agent is made active with a state that takes 65,000 bytes when it is escaped.",
           {{"MESSAGES FROM AN AGENT",
-            "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
-            "it, without its quotes."},
+            "The text has at most 32,768 bytes, and at most 65,000 bytes when it is escaped as in "
+            "LINES, without the quotes around it."},
            unread},
           longest_line()),
       with_state(
@@ -191,13 +191,12 @@ Check fallback_at_boot() {
           "could not be started. It is made active, on trial, and is told committed with the id "
           "boot.",
       .expected = "The agent says ready, takes the work, and works on.",
-      .quotes = {{"ROLES",
-                  "Second, a fallback that is started at the upgrader's own start, because the "
-                  "version that should have run first has failed, is on trial, as a candidate is; "
-                  "its failure has the id \u2018boot\u2019."},
-                 {"ROLES",
-                  "After its trial, the fallback is sent committed with the id "
-                  "\u2018boot\u2019."}},
+      .quotes =
+          {{"ROLES",
+            "This fallback is on trial, as a candidate is, and its failure has the id "
+            "\u2018boot\u2019."},
+           {"ROLES",
+            "After its trial, this fallback is sent committed with the id \u2018boot\u2019."}},
       .needs = {"fallback", "committed", "in-turn"},
       .script = [](const Terms& terms) -> Script {
         Step start = start_fallback(0, boot_welcome + std::string("\n"), 2);

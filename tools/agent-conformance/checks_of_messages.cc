@@ -144,7 +144,7 @@ Check long_lines() {
   return told("long-line", "The agent is told a line of 70,000 bytes, held and active.",
               "The agent skips that line to its newline, and says stopped when it is told to stop.",
               {{"LINES", "An over-long line is skipped to its newline."},
-               {"LINES", "It has at most 65,536 bytes, the newline included."}},
+               {"LINES", "The line has at most 65,536 bytes, the newline included."}},
               std::string(too_long, 'x') + "\n", "byte-by-byte");
 }
 

@@ -27,7 +27,8 @@ Check hello() {
   return {.name = "hello",
           .doing = "The agent is started as the upgrader starts a first agent.",
           .expected = "The agent says hello, well formed, and nothing before it.",
-          .quotes = {{"MESSAGES FROM AN AGENT", "From any agent, once, before all else."},
+          .quotes = {{"MESSAGES FROM AN AGENT",
+                      "Every agent sends hello once, before all other messages."},
                      {"LINES",
                       "A message is answered with error, and changes nothing, if the "
                       "message is malformed, if its type is unknown, or if its sender may "
@@ -44,8 +45,8 @@ Check ready() {
           .doing = "The agent is answered with welcome, as a first agent.",
           .expected = "The agent says ready when it has started, and so can be given the work.",
           .quotes = {{"MESSAGES FROM AN AGENT",
-                      "From a held agent, once, after hello: it has started and verified all that "
-                      "it needs, and has done nothing yet."}},
+                      "The message says that the agent has started and verified all that it needs, "
+                      "and has done nothing yet."}},
           .needs = {"hello"},
           .script = [](const Terms&) { return held(); }};
 }
@@ -69,8 +70,8 @@ Check held_end() {
           .doing = "The agent's input ends while it is ready and held: the upgrader has gone.",
           .expected = "The agent exits at once.",
           .quotes = {{"CHANNEL",
-                      "An agent that is held then exits immediately, without any side "
-                      "effect."}},
+                      "A held agent that reads the end of its input exits immediately, without any "
+                      "side effect."}},
           .needs = {"ready", "held"},
           .script = [](const Terms&) {
             return join({held(), {hang_up(0), await(0, What::exit)}});
@@ -82,8 +83,8 @@ Check early_end() {
           .doing = "The agent's input ends when it has said hello, before it is welcome.",
           .expected = "The agent exits at once.",
           .quotes = {{"CHANNEL",
-                      "An agent that is held then exits immediately, without any side "
-                      "effect."},
+                      "A held agent that reads the end of its input exits immediately, without any "
+                      "side effect."},
                      {"CHANNEL", "An agent never continues to work without an upgrader."}},
           .needs = {"hello"},
           .script = [](const Terms&) -> Script {

@@ -64,9 +64,9 @@ Check private_pipes() {
                   "An agent must not let its own children use the two pipes, and must "
                   "not print anything but messages to them."},
                  {"CHANNEL",
-                  "A good way is, before anything else, to move descriptors 0 and 1 "
-                  "to other, close-on-exec descriptors, to open /dev/null as 0, and "
-                  "to make 1 a copy of 2."}},
+                  "A good way is to do the following before anything else: move descriptors 0 and "
+                  "1 to other, close-on-exec descriptors, open /dev/null as descriptor 0, and make "
+                  "descriptor 1 a copy of 2."}},
       .needs = {"exit"},
       .script = [](const Terms& terms) {
         return join({looked_at(terms),

@@ -39,7 +39,8 @@ Check active_end() {
   return {.name = "active-end-of-input",
           .doing = "The agent's input ends while it is active: the upgrader has gone.",
           .expected = "The agent finishes, and exits by itself.",
-          .quotes = {{"CHANNEL", "An active agent stops cleanly and exits."},
+          .quotes = {{"CHANNEL",
+                      "An active agent that reads the end of its input stops cleanly and exits."},
                      {"CHANNEL", "An agent never continues to work without an upgrader."}},
           .needs = {"activate"},
           .script = [](const Terms& terms) {
@@ -130,10 +131,9 @@ std::vector<Check> checks_of_work() {
 
 namespace {
 
-constexpr Quote stopped_quote{
-    "MESSAGES FROM AN AGENT",
-    "From an active agent that was sent stop, once: it has finished its work and given up all that "
-    "it owned."};
+constexpr Quote stopped_quote{"MESSAGES FROM AN AGENT",
+                              "An active agent that was sent stop sends stopped once, when it has "
+                              "finished its work and given up all that it owned."};
 constexpr Quote last_quote{"MESSAGES FROM AN AGENT",
                            "After stopped the agent does nothing more, and exits."};
 
