@@ -69,6 +69,23 @@ std::optional<std::string> real_path(const std::string& path) {
   return std::string(real.get());
 }
 
+Result<bool> make_reachable(const std::string& path) {
+  if (::mkdir(path.c_str(), directory_mode) != 0) {
+    if (errno == EEXIST) return false;
+    return refusal_from_errno("make", path);
+  }
+  // Add the bits that the umask has removed. A user who may write to the directory above may have
+  // put a link in place of the new directory, so do not follow one.
+  const upgrader::OwnedFd made(
+      ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!made || ::fstat(made.get(), &status) != 0 ||
+      ::fchmod(made.get(), (status.st_mode & permission_bits) | directory_mode) != 0) {
+    return refusal_from_errno("make", path);
+  }
+  return true;
+}
+
 Directory::Directory(upgrader::OwnedFd descriptor, std::string path)
     : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 

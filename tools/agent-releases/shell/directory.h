@@ -42,6 +42,10 @@ inline constexpr std::int64_t disk_block_bytes = 512;
 // returns nothing and sets errno.
 [[nodiscard]] std::optional<std::string> real_path(const std::string& path);
 
+// Makes a directory that every user can reach, whatever the umask is. Returns false if the path
+// exists already; its mode then stays as it is.
+[[nodiscard]] Result<bool> make_reachable(const std::string& path);
+
 class Directory {
  public:
   // Opens a directory. Symbolic links in its path are followed.

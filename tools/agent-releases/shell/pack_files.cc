@@ -312,13 +312,11 @@ Out::~Out() {
 }
 
 Result<Out> Out::open(const std::string& path) {
-  const bool made = ::mkdir(path.c_str(), directory_mode) == 0;
-  if (!made && errno != EEXIST) return refusal_from_errno("make", path);
-  // Set the mode again, because the umask may have removed bits of it.
-  if (made && ::chmod(path.c_str(), directory_mode) != 0) return refusal_from_errno("make", path);
+  const Result<bool> made = make_reachable(path);
+  if (!made) return made.refusal();
   Result<Directory> directory = Directory::open(path);
   if (!directory) return directory.refusal();
-  return Out(std::move(directory.value()), made);
+  return Out(std::move(directory.value()), made.value());
 }
 
 Result<Written> copy_file(int file, const Found& found, Outgoing& into) {

@@ -21,12 +21,9 @@ constexpr std::size_t small_file_bytes_max = 4'096;
 constexpr std::chrono::milliseconds claim_pause{100};
 
 Outcome make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), directory_mode) != 0) {
-    return errno == EEXIST ? Outcome(std::monostate{}) : Outcome(refusal_from_errno("make", path));
-  }
-  // Set the mode again, because the umask may have removed bits of it, and the user that runs the
-  // releases must be able to reach them.
-  if (::chmod(path.c_str(), directory_mode) != 0) return refusal_from_errno("make", path);
+  const Result<bool> made = make_reachable(path);
+  if (!made) return made.refusal();
+  if (!made.value()) return std::monostate{};
   const std::size_t slash = path.find_last_of('/');
   const auto parent = Directory::open(slash == std::string::npos ? "."
                                       : slash == 0               ? "/"
