@@ -1,6 +1,8 @@
 // Tests which releases are protected from removal because an upgrader's status.json names them. The
 // tested paths are difficult: a path that is not UTF-8, a path that may be cut in status.json, and
 // a link of --previous that lies elsewhere. The directories are real; no upgrader runs.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -79,6 +81,25 @@ TEST_CASE("the release to which an upgrader may fall back at a boot stays, where
   fs::remove(link);
   CHECK(releases.remove(*Version::parse("1.0.0")));
   CHECK_FALSE(uses_of_status(R"({"boot":{"previous":"/p","cut":true}})", "control"));
+}
+
+TEST_CASE("a relative link of --previous is found from the directory of the upgrader that runs") {
+  const Bench bench("releases");
+  fs::create_symlink("releases/agent-v1.0.0", bench.directory / "previous");
+  const fs::path before = fs::current_path();
+  fs::current_path(bench.directory / "");
+  const std::string status = R"({"boot":{"previous":"previous"})";
+  const std::string pid = std::to_string(::getpid());
+
+  const auto uses = uses_of_status(status + R"(,"upgrader":{"pid":)" + pid + "}}", "control");
+  const auto uses_of_nobody = uses_of_status(status + "}", "control");
+
+  fs::current_path(before);
+  REQUIRE(uses);
+  REQUIRE(uses.value().size() == 1);
+  CHECK(uses.value().front().executable ==
+        fs::canonical(bench.directory / "releases/agent-v1.0.0").string());
+  CHECK_FALSE(uses_of_nobody);
 }
 
 TEST_CASE("nothing is removed if the link of an upgrader's --previous cannot be found") {

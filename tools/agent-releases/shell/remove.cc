@@ -161,6 +161,23 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
+// Returns the file to which the link of --previous leads, or nothing if it leads to no file.
+// Refuses if the path in the status does not show where the link is: U+FFFD stands for each byte
+// that is not UTF-8, and an upgrader of an earlier version gives a relative path as it is, which
+// can be followed only while that upgrader runs.
+Result<std::optional<std::string>> target_of_previous(const std::string& link,
+                                                      std::optional<std::int64_t> pid) {
+  if (link.empty()) return std::optional<std::string>();
+  std::string path = link;
+  if (!link.starts_with('/')) path = "/proc/" + std::to_string(pid.value_or(0)) + "/cwd/" + link;
+  const bool may_be_elsewhere = path != link || link.find("\xef\xbf\xbd") != std::string::npos;
+  auto target = real_path(path);
+  if (!target && may_be_elsewhere) {
+    return Refusal{"the link of --previous cannot be found by the path " + link};
+  }
+  return target;
+}
+
 // Removes a release: first the program or directory, then the manifest, the signature and the list
 // of files. After a crash in between, the next command removes the remaining files.
 //
@@ -240,15 +257,12 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     const bool is_cut = boot->truth("cut", false);
     if (boot->refusal()) return Refusal{*boot->refusal()};
     if (is_cut) return Refusal{"the path of the link of --previous is cut"};
-    const auto target = link ? real_path(*link) : std::nullopt;
-    // An upgrader of an earlier version gives a relative path as it is, and U+FFFD stands for any
-    // byte that is not UTF-8. In both cases the link may exist, but it cannot be found.
-    const bool is_mangled = link && !target && link->find("\xef\xbf\xbd") != std::string::npos;
-    if (is_mangled || (link && !link->starts_with('/'))) {
-      return Refusal{"the link of --previous cannot be found by the path " + *link};
-    }
+    auto upgrader = parsed.value().object("upgrader");
+    const auto pid = upgrader ? upgrader->number("pid") : std::nullopt;
+    const auto target = target_of_previous(link.value_or(""), pid);
+    if (!target) return target.refusal();
     const std::string by = "the upgrader of " + control + ", if its agent fails at a boot,";
-    if (target) uses.push_back({.executable = *target, .by = by});
+    if (target.value()) uses.push_back({.executable = *target.value(), .by = by});
   }
   if (parsed.value().refusal()) return Refusal{*parsed.value().refusal()};
   return uses;
