@@ -216,7 +216,8 @@ std::string sentence_on_end(const SignalledEnd& end) {
 }
 
 // Returns the last line in which agentify reports something about the daemon. If there is no such
-// line, returns the last line that is not empty.
+// line, returns the last line that is not empty, except for the one that says that agentify was
+// killed: the line before that one says why.
 std::string failure_in(std::string_view log) {
   std::string_view last;
   std::string_view told;
@@ -227,7 +228,7 @@ std::string failure_in(std::string_view log) {
     if (on_daemon && line.find("is process") == std::string_view::npos) {
       told = line.substr(agentify_says.size());
     }
-    if (!line.empty()) last = line;
+    if (!line.empty() && !line.starts_with("upgrader: generation 1 was killed")) last = line;
   }
   return std::string(told.empty() ? last : told);
 }
