@@ -92,7 +92,8 @@ Result<JsonTree> terms_in(const std::string& record) {
 bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wanted) {
   if (is == nullptr || wanted == nullptr ? is == wanted : *is == *wanted) return true;
   if (std::ranges::find(filled_in, name) != filled_in.end()) return true;
-  const bool is_nothing = wanted == nullptr || wanted->text.empty() || wanted->text == "0";
+  const bool is_nothing = wanted == nullptr || wanted->text.empty() ||
+                          (wanted->kind == JsonTree::Kind::number && wanted->text == "0");
   if (is_nothing && std::ranges::find(filled_in_if_open, name) != filled_in_if_open.end()) {
     return true;
   }

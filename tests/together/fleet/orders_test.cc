@@ -493,6 +493,8 @@ TEST_CASE("a document that names terms as they are by default begins its rollout
   bench.apply(rollout + R"(,"undo":true,"seed":"one"}}})");
   CHECK(bench.refusal(rollout + R"(,"undo":false}}})") != "");
   CHECK(bench.refusal(rollout + R"(,"seed":"two"}}})") != "");
+  CHECK(bench.refusal(rollout + R"(,"seed":"0"}}})") != "");
+  CHECK(bench.refusal(rollout + R"(,"batches":"0"}}})") != "");
   CHECK(bench.refusal(rollout + R"(,"min_protocol":1}}})") != "");
   CHECK(bench.refusal(rollout + R"(,"sead":"one"}}})") ==
         "rollout/spring: there is no member sead");
