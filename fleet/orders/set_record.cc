@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "fleet/common/release_draft.h"
+#include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
@@ -126,6 +127,14 @@ std::vector<NodeView> meant_by(const Asked& asked) {
   return nodes;
 }
 
+// Returns whether the node of this record may use the cell, even if it has not reported yet.
+bool is_enrolled(const Asked& asked) {
+  const KeyValue* found =
+      asked.reading.find(key_of(KeyKind::identity, {node_kind, asked.key.names.front()}));
+  const auto identity = read_record<Identity>(found == nullptr ? "" : found->value);
+  return identity && identity.value().revoked.empty();
+}
+
 Result<RecordSet> desired(const Asked& asked) {
   JsonTree kept;
   auto record = checked<Desired>(asked, kept);
@@ -138,7 +147,7 @@ Result<RecordSet> desired(const Asked& asked) {
   if (!found) return found.refusal();
   const auto nodes = meant_by(asked);
   // A record of a node that does not exist would make a silent node, for which plans wait.
-  if (asked.key.kind == KeyKind::node_desired && nodes.empty())
+  if (asked.key.kind == KeyKind::node_desired && nodes.empty() && !is_enrolled(asked))
     return Refusal{asked.key.names.front() + ": no such node"};
   const auto down = why_no_going_down(nodes, component, wish.version);
   if (down && !wish.downgrade) return Refusal{*down};
@@ -218,9 +227,10 @@ std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& b
   const bool is_wish = key.kind == KeyKind::desired || key.kind == KeyKind::node_desired;
   const std::string version = body.text_of("version");
   if (!is_wish || !is_version_name(version)) return {};
-  const bool is_of_one = key.kind == KeyKind::node_desired;
-  return {key_of(KeyKind::release, {component_of(key), version}),
-          is_of_one ? node_prefix(key.names.front()) : prefix_of(KeyKind::node_info)};
+  const std::string release = key_of(KeyKind::release, {component_of(key), version});
+  if (key.kind == KeyKind::desired) return {release, prefix_of(KeyKind::node_info)};
+  const std::string& node = key.names.front();
+  return {release, node_prefix(node), key_of(KeyKind::identity, {node_kind, node})};
 }
 
 std::string why_stays_refused(const ParsedKey& key, const std::string& found,

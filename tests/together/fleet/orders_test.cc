@@ -114,12 +114,16 @@ TEST_CASE("an order for a rollout has the judge's alpha and tolerate, within the
   CHECK(rollout.terms.tolerate_millionths == 2'000'000);
 }
 
-TEST_CASE(
-    "a version is desired only of a node that exists, so that no plan waits for another one") {
+TEST_CASE("a version is desired of a node that reports or is enrolled, and of no other one") {
   Bench bench;
   const std::string version = R"({"version":"2.0"})";
-  CHECK(bench.refusal({.subject = "node/n9/desired/web", .body = version}) == "n9: no such node");
   CHECK(bench.refusal({.subject = "node/n1/desired/web", .body = version}).empty());
+  const Order of_new{.subject = "node/n9/desired/web", .body = version};
+  CHECK(bench.refusal(of_new) == "n9: no such node");
+  bench.store.put(root + "identity/node/n9", write_record(Identity{}));
+  CHECK(bench.refusal(of_new).empty());
+  bench.store.put(root + "identity/node/n9", write_record(Identity{.revoked = "then"}));
+  CHECK(bench.refusal(of_new) == "n9: no such node");
 }
 
 TEST_CASE("an order begins a plan with the nodes of its target, and another recovers the plan") {
