@@ -58,7 +58,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view, const std::strin
                                      {"  begun by", plan.who}};
   if (!plan.target.empty()) rows.push_back({"  target", plan.target});
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
-  const std::string& waits_for = plan.waits_for.empty() ? held : plan.waits_for;
+  const std::string& waits_for = held.empty() ? plan.waits_for : held;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   for (const std::string& line : table(rows)) {
     lines.push_back(line);
