@@ -42,7 +42,7 @@ void EtcdCall::try_or_wait() {
     if (opens < give_up_) return try_or_wait();
     const auto left = std::chrono::ceil<std::chrono::seconds>(opens - line().timers().now());
     end(CallFailure{.code = -1,
-                    .reason = line().trouble() + "; connects again within " +
+                    .reason = line().trouble() + "; the next connection may begin in " +
                               std::to_string(left.count()) + " s",
                     .sent = false});
   });
