@@ -19,9 +19,9 @@ namespace upgrader {
 
 class Lock {
  public:
-  // Reserves the descriptor number `number` for FILE now, and closes the descriptor that had this
-  // number, if any. FILE will be opened for reading only, so that no process that inherits the
-  // descriptor can write to it.
+  // Reserves the descriptor number `number` for the lock file `path`, FILE in the comments below.
+  // If another descriptor has this number, it is closed. FILE is opened later, for reading only, so
+  // that no process that inherits the descriptor can write to it.
   Lock(std::string path, int number);
 
   // Tries to lock FILE. Returns 0 if this process now has the lock; FILE is then empty. Returns

@@ -142,10 +142,10 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);
-// Returns whether record_join() has recorded the certificate `issued`. The machine's identity then
-// lists the certificate, for the key of this machine. Returns false if the certificate has expired,
-// or if the certificate or the identity was revoked. A certificate in a request proves nothing by
-// itself: controllers can write requests, but not identities.
+// Returns whether record_join() has recorded the certificate `issued`, that is, whether the
+// machine's identity lists this certificate with the key of this machine. Returns false if the
+// certificate has expired, or if the certificate or the identity was revoked. A certificate in a
+// request proves nothing by itself: controllers can write requests, but not identities.
 [[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
                               UnixSeconds now);
 // Returns the transaction that gives the certificate to the machine. `recorded` is the revision at

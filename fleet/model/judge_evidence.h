@@ -271,8 +271,8 @@ class Cohorts {
 //
 // 1. How high can the true failure rate of the control group have been? For each rate L, the
 //    group's failures give evidence, of the same kind as in `Evidence`, that the true rate is
-//    lower than L. If this evidence reaches 1/bake_alpha, L is ruled out. control_rate_max() is
-//    the lowest rate that is ruled out; all higher rates are ruled out, too. With a chance of at
+//    lower than L. If this evidence reaches 1/bake_alpha, L is ruled out, and so are all higher
+//    rates. control_rate_max() is the lowest rate that is ruled out. With a chance of at
 //    least 1 - bake_alpha, the true rate is lower than control_rate_max(). This holds at whatever
 //    moment the comparison with the control group ended.
 // 2. Do nodes with the new version fail more often than at the rate M = control_rate_max()? If
@@ -282,14 +282,15 @@ class Cohorts {
 //    over all r in evidence_ratios.
 //
 // This evidence is multiplied by the evidence from the batches before the bake. The product is an
-// e-process for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is
-// stopped with a chance of at most alpha. This assumes that during the bake the version before
-// would have failed as often as it did in the control group. The comparison of the batches needs no
-// such assumption.
+// e-process for the whole rollout. The rollout is stopped when the product reaches
+// 1/(alpha - bake_alpha). A good version is then stopped with a chance of at most alpha. This
+// assumes that during the bake the version before would have failed as often as it did in the
+// control group. The comparison of the batches needs no such assumption.
 //
-//     the control group was never seen  the logarithm of the evidence is 0: there is no rate to
-//                                       compare with
-//     no control node has failed        M is the rate at which about eight failures were expected
+//     the control group was never seen  the evidence is 1 (its logarithm is 0), since there is no
+//                                       rate to compare with
+//     no control node has failed        M is the rate at which about eight failures would have been
+//                                       expected while the control group was watched
 //     no node fails during the bake     the evidence shrinks: a good bake reduces earlier doubts
 
 // The allowed probability that control_rate_max() is too low: by luck, the control group may have

@@ -82,8 +82,9 @@ class ReleaseWatcher {
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
   // Handles the outcome of a transaction (an Order). If the store has denied the transaction, drops
-  // the new version of the component, which is then taken again only after the next query to its
-  // source. In this case, returns a line for the log, otherwise an empty string.
+  // the new version that the transaction would have made the desired one, and returns a line for
+  // the log. That version is considered again only after the next query to the component's source.
+  // Otherwise returns an empty string.
   [[nodiscard]] std::string written(const Outcome& outcome);
 
  private:

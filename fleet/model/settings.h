@@ -71,9 +71,10 @@ struct CellSettings {
   bool operator==(const CellSettings&) const = default;
 };
 
-// Returns the first setting that is wrong, and why, or no value if all settings are right. Accepts
-// each setting that has the same value in `before`, the settings that are in the store, since a
-// newer program, which knows more settings, may have written it.
+// Returns the first setting that is wrong, and why, or no value if all settings are right.
+// `before` contains the settings that are in the store now. A setting with the same value in
+// `before` is accepted, whatever the value is: a newer program, which knows more settings, may have
+// written it.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings,
                                                          const Settings& before = {});
 

@@ -54,8 +54,9 @@ class Control {
   // the reason and returns true; settle() then tries the lock again every second. Once DIR is
   // locked, the next settle() opens the FIFO. From then on, `take` is called for each request that
   // is read from the FIFO, and `show`, with a line for the log, for each line that is not a valid
-  // request. Neither is called for a repeated request: one whose name has been answered already, or
-  // one that asks for an upgrade whose id is known already. `turn_over` is called once after all
+  // request. Neither `take` nor `show` is called for a repeated request. A request is repeated if a
+  // request with the same name has been answered already, or if it asks for an upgrade
+  // whose id is known already. `turn_over` is called once after all
   // lines of one turn of the loop.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }

@@ -129,10 +129,10 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // At boot, the previous version may have been started because AGENT has failed. If the disk has
-  // become read-only, AGENT's link cannot be moved to that version. The agent, which works, is kept
-  // nevertheless: stopping it would gain nothing. The next start of the upgrader has to find out
-  // again which of the two versions works.
+  // At boot, the upgrader may have started the previous version because AGENT's version has failed.
+  // If the disk has become read-only, AGENT's link cannot be moved to the previous version. The
+  // previous version works, and is kept nevertheless: to stop it would gain nothing. The next start
+  // of the upgrader has to find out again which of the two versions works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();

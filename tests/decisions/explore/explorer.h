@@ -99,10 +99,10 @@ struct Story {
 };
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
-// explored policies. Two kinds of moves cannot be written as a scenario. In one, a deadline passes
-// before another deadline that is earlier or at the same instant. In the other, an agent does not
-// read its input. At the first such move the text ends, and its last line says that the scenario is
-// not complete.
+// explored policies. Two kinds of moves cannot be written as a scenario. In one, deadlines pass out
+// of order: the exploration lets a deadline pass although another deadline is earlier, or is at the
+// same instant and comes first in a scenario. In the other, an agent does not read its input. At
+// the first such move the text ends, and its last line says that the scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

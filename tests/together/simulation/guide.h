@@ -56,10 +56,11 @@ struct Goal {
 // goal that begins in this state.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The list of all goals. A goal is a move, from one state of the supervisor to the next, to which a
-// guide leads a run. For each set of options, the list has every whole move that the code in
-// upgrader/shell allows, except the moves that a guide makes in passing (comes_by_the_way). Two
-// consecutive guided seeds have goals that are far apart in this list.
+// The list of all goals. A guide steers a simulated run towards one goal. A goal is a move from one
+// state of the supervisor to the next. For each set of options, the list has all moves that the
+// code in upgrader/shell allows, with all of their steps. It leaves out the moves that guides make
+// on the way to other goals (comes_by_the_way). The goals of two consecutive seeds of guided runs
+// are far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

@@ -145,8 +145,9 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 
 // Lets a random time pass before the next event. Without pauses, deadlines would often be set at
 // the same instant, and would then always pass in the same order. An agent that has closed a pipe
-// is soon killed, and only a near deadline can pass before the kill. So if the next event is the
-// closing of a pipe, about half of the pauses last until shortly before the next deadline.
+// is soon killed. In some runs, a deadline must pass between the closing and the kill, and only a
+// near deadline can. So if the next event is the closing of a pipe, about half of the pauses before
+// it last until shortly before the next deadline.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);

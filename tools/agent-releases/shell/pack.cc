@@ -111,9 +111,9 @@ Result<bool> Publishing::is_published(const Written& written) const {
                  "version"};
 }
 
-// Refuses to replace a manifest that states different bytes. Also refuses to replace a signed
-// manifest without signing the new manifest, because the old signature would be wrong for the new
-// manifest.
+// Refuses to replace a manifest that has a different SHA-256 than this release. Also refuses to
+// replace a signed manifest if the new manifest will not be signed, because the old signature would
+// be wrong for the new manifest.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();

@@ -27,7 +27,8 @@ inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {
  public:
-  // Adds the bytes that were written to the output since the last call.
+  // Appends `bytes` to the collected output of the trial run. They are the bytes that were written
+  // since the last call.
   void add(std::string_view bytes);
   // Returns the older lines of agentify and the upgrader, followed by the end of the whole output.
   // A small output is returned unchanged.
