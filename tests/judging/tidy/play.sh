@@ -213,8 +213,9 @@ play_busybox_stop() {
   : >lock
   stop 'when the file is empty'
 
-  sh -c 'trap "echo >told; exit" TERM; read -r line <&3' &
+  sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
   stranger=$!
+  read -r line <&4
   read -r line <"/proc/$stranger/stat"
   started=$(echo "${line##*) }" | cut -d ' ' -f 20)
   echo "$stranger $((started - 1))" >lock
