@@ -83,7 +83,7 @@ example() {
 builds_c() {
   example c >"$scratch/agent.c"
   # shellcheck disable=SC2046  # pkg-config prints several options
-  $CC -Wl,-z,lazy -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
+  $CC -Wl,-z,lazy,-z,norelro -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
     "-Wl,-rpath,$root/usr/lib"
 }
 
@@ -125,16 +125,22 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
+# Tells whether a program calls a function that _FORTIFY_SOURCE replaces, such as __fprintf_chk().
+calls_fortified() {
+  readelf --dyn-syms -W "$1" | grep -qE ' __[a-z]+_chk(@|$)'
+}
+
 # Checks that every installed file is protected. Also checks that the test can fail: it must find at
-# least two missing protections in `agent-c`, which was built without them.
+# least three missing protections in `agent-c`, which was built without them, and no call of a
+# fortified function.
 protected() {
-  [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 2 ] || { echo 'canary'; return 1; }
+  [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
+  ! calls_fortified "$scratch/agent-c" || { echo 'canary: a fortified function'; return 1; }
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do
     case $file in */neighbour) ;; *) lacks_protection "$file" ;; esac
   done | grep . && return 1
-  # Not every program calls a function that _FORTIFY_SOURCE replaces. agentify prints by fprintf().
-  readelf --dyn-syms -W "$root/usr/bin/agentify" | grep -q __fprintf_chk ||
-    { echo 'agentify: no fortified function'; return 1; }
+  # Not every program calls such a function. agentify does, since it prints by fprintf().
+  calls_fortified "$root/usr/bin/agentify" || { echo 'agentify: no fortified function'; return 1; }
 }
 
 upgrades() {
