@@ -9,11 +9,11 @@ import "fmt"
 // An agent is silent until it has said `hello`. Then it is held, which means that it must not work
 // yet: it is starting until it says `ready`, and then ready. The message `activate` makes it
 // active. A stop makes it stopping, whether the cause is a `stop` from the upgrader, a SIGTERM or
-// the end of input. If the stop was for an upgrade, a `cancel` makes the agent active again. An
-// active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have the
-// feature `readiness`, an active agent may also say `healthy` without a trial, and may say `extend`
-// before its `healthy`. When the agent has said `stopped`, it is stopped. A held agent that has
-// said `unfit` or must exit immediately is ended.
+// the end of input. If the stop was for an upgrade, the agent may say `cancel`, and is then active
+// again. An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have
+// the feature `readiness`, an active agent may also say `healthy` without a trial, and may say
+// `extend` before its `healthy`. When the agent has said `stopped`, it is stopped. A held agent
+// that has said `unfit` or must exit immediately is ended.
 //
 // A message from the upgrader that does not fit the agent's state changes nothing, and the program
 // does not get it. Usually the upgrader sent it before it had read a message by which the agent

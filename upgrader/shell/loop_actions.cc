@@ -131,8 +131,9 @@ void Loop::perform(const Relink& relink) {
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
   // At boot, the upgrader may have started the previous version because AGENT's version has failed.
   // If the disk has become read-only, AGENT's link cannot be moved to the previous version. The
-  // previous version works, and is kept nevertheless: to stop it would gain nothing. The next start
-  // of the upgrader has to find out again which of the two versions works.
+  // previous version runs on although the link still leads to the failed version: to stop a version
+  // that works would gain nothing. The next start of the upgrader has to find out again which of
+  // the two versions works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();

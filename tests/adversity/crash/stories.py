@@ -500,8 +500,8 @@ class PositionStory:
 
 
 def next_of(text):
-    """Returns the number of the record that the agent will write next, from the text of its
-    position."""
+    """`text` is the content of the file in which the agent has saved its position. Returns the
+    number of the record that the agent will write next."""
     for line in text.split(b"\n"):
         if line.startswith(b"next "):
             return int(line[5:] or 0)

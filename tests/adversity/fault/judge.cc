@@ -180,8 +180,8 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
   // Some faults make the upgrader lose a line of its log. If one more upgrade was committed at the
-  // end of the run, the upgrader could write to its log again. Then the log must say that one line
-  // was lost.
+  // end of the run, then the upgrader was able to write to its log again, and this log must say
+  // that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

@@ -20,8 +20,9 @@ namespace upgrader::test {
 // In a normalised state, all running deadlines lie at this instant, and the current instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Names one deadline of a state: a deadline of an agent, the deadline of the upgrade under way, or
-// the time at which the start of an active agent counts as a success (--previous, --attempts).
+// Says which deadline of a state is meant: a deadline of an agent, the deadline of the upgrade
+// under way, or the time at which the start of an active agent counts as a success. The options
+// --previous and --attempts need this time.
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;

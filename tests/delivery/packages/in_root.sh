@@ -131,9 +131,9 @@ becomes_newer() {
     kill -0 "$upgrader" && readlink "/proc/$upgrader/exe" | grep ' (deleted)$'
 }
 
-# Checks what systemd was told during the upgrade of the packages. fleet-agent, which a rollout
-# upgrades, must not have been stopped or restarted. The controller and the signer, which only their
-# package upgrades, must have been restarted.
+# Checks what systemd was told during the upgrade of the packages. fleet-agent must not have been
+# stopped or restarted, since a rollout upgrades it. The controller and the signer must have been
+# restarted, since they are upgraded by their package only.
 services_go_on() {
   cat told
   ! grep -E '(stop|restart).*fleet-agent' told && ! grep stop told && grep daemon-reload told &&

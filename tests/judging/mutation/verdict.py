@@ -106,8 +106,9 @@ def what_is_wrong_with(line, fitting, fates):
 
 
 def judge(group, mutants, fates, lines):
-    """Judges a group by the table of survivors. `fates` has the fate of each mutant that was tried,
-    as a text. It begins with `killed` if a test has killed the mutant."""
+    """Judges whether the mutants of a group that survived are those that the table of survivors
+    permits. `fates` has a text for each mutant that was tried. The text begins with `killed` if a
+    test has killed the mutant."""
     names = {m['name']: m for m in mutants if m['name'] not in planted.NAMES}
     tried = [name for name in names if name in fates]
     survivors = [name for name in tried if not fates[name].startswith('killed')]

@@ -26,7 +26,7 @@ from recorder import CALLS, Call, Recorder  # noqa: E402
 from results import Results  # noqa: E402
 
 NUMBERS = 11
-STATES_MAX = 6000  # the limit of disk states for one moment of the power cut
+STATES_MAX = 6000  # the most disk states that are tried for one moment of the cut
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]

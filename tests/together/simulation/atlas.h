@@ -65,10 +65,10 @@ struct Sheet {
   // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way. A way is a sequence of moves that leads from the supervisor's first
-  // state to another state (a place of the map). `move` is the index of the last move. `dying` is
-  // the agent whose last words (messages that are read only after its exit) must come before this
-  // move; it is `nobody` if no last words must come before.
+  // A way is a sequence of moves that leads from the supervisor's first state to another state (a
+  // place of the map). This structure describes the last move of a way. `move` is its index. If an
+  // agent has exited, and the supervisor must read the agent's remaining messages (its last words)
+  // before this move, `dying` is that agent. Otherwise it is `nobody`.
   struct LastMove {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;

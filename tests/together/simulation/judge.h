@@ -62,7 +62,7 @@ struct Tally {
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed active
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
   std::uint64_t stood_by = 0;     // upgrades after which a standby became active
-  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader exited before
+  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader exited first
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
   // Runs in which a good upgrade was committed after the end of all faults.

@@ -30,8 +30,8 @@ class RunLog {
   // Appends `bytes` to the collected output of the trial run. They are the bytes that were written
   // since the last call.
   void add(std::string_view bytes);
-  // Returns the older lines of agentify and the upgrader, followed by the end of the whole output.
-  // A small output is returned unchanged.
+  // Returns the output of the trial run. Of a long output, only the end is complete: of the part
+  // before that end, only the lines of agentify and the upgrader are kept.
   [[nodiscard]] std::string text() const { return told_ + end_; }
 
  private:
