@@ -65,7 +65,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
 // Returns how a command ends if no upgrader accepts requests: the exit status and the reason.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
-  if (error_number == EACCES || error_number == EPERM) {
+  if (is_forbidden(error_number)) {
     return {exit_refused, directory.path() + "/control: " + std::strerror(error_number)};
   }
   if (!file.status) return {status_of_trouble(file.error_number), file.trouble};
@@ -89,7 +89,7 @@ std::variant<Status, Finish> meet(const ControlDirectory& directory,
     file = directory.status();
     if (gone) return not_listening(directory, ENXIO);
     if (file.status && !file.status->ended) return *std::move(file.status);
-    if (file.error_number == EACCES) return Finish{exit_refused, file.trouble};
+    if (is_forbidden(file.error_number)) return Finish{exit_refused, file.trouble};
     ::poll(nullptr, 0, static_cast<int>(meeting_pause.count()));
   }
   return Finish{exit_unknown,
@@ -165,7 +165,7 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   ControlDirectory directory(place.path);
   const int error = directory.open();
   // A user who may read the status, but may not write to the FIFO, can still use `wait`.
-  if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
+  if (error != 0 && !(options.command == Command::wait && is_forbidden(error))) {
     return end_by(not_listening(directory, error), terminal);
   }
   std::variant<Status, Finish> met = meet(directory, options.timeout);

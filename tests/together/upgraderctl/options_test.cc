@@ -3,6 +3,7 @@
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/errand.h"
@@ -355,6 +356,13 @@ TEST_CASE("an argument that is too long for a request is a usage error") {
 
 TEST_CASE("a name of a request has the time of day, and chance") {
   CHECK(request_name(at(64), 0x00abcdef) == "ctl-080104-fedcba");
+}
+
+TEST_CASE("two errors say that a permission is missing") {
+  CHECK(is_forbidden(EACCES));
+  CHECK(is_forbidden(EPERM));
+  CHECK_FALSE(is_forbidden(ENOENT));
+  CHECK_FALSE(is_forbidden(0));
 }
 
 }  // namespace options_test

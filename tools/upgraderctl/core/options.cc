@@ -1,6 +1,7 @@
 #include "tools/upgraderctl/core/options.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/shown.h"
 
@@ -110,6 +111,10 @@ std::variant<Place, NoPlace> choose_place(const Options& options, const std::vec
   for (const Place& place : found)
     text += " --dir=" + shown(place.path);
   return NoPlace{text};
+}
+
+bool is_forbidden(int error_number) {
+  return error_number == EACCES || error_number == EPERM;
 }
 
 }  // namespace upgraderctl

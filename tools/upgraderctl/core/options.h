@@ -165,4 +165,8 @@ inline constexpr int exit_unknown = 7;
 // as in a shell.
 inline constexpr int exit_signal_base = 128;
 
+// Returns true if an errno value means that the user lacks a permission. A command that needs the
+// permission then ends with exit_refused.
+[[nodiscard]] bool is_forbidden(int error_number);
+
 }  // namespace upgraderctl

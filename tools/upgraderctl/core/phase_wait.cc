@@ -67,9 +67,7 @@ Orders PhaseWait::take(const Look& look) {
 // is missing, because more waiting would not help. Otherwise continues to wait: an upgrader may
 // start, or may replace a damaged status file.
 Orders PhaseWait::no_status(const Look& look) {
-  if (look.error_number == EACCES || look.error_number == EPERM) {
-    return finish(exit_refused, look.trouble);
-  }
+  if (is_forbidden(look.error_number)) return finish(exit_refused, look.trouble);
   if (look.error_number == ENOENT || look.trouble.empty()) return nobody_runs();
   return say_once(look.trouble + "; waiting for phase " + phase_);
 }

@@ -5,7 +5,6 @@
 #include <uv.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -250,7 +249,7 @@ int OccasionRunner::run() {
 // Reads the directory. Ends if the permission to read is missing: no event would ever be seen.
 void OccasionRunner::look() {
   const Look look = directory_.look();
-  if (look.error_number == EACCES || look.error_number == EPERM) {
+  if (is_forbidden(look.error_number)) {
     if (!status_) terminal_.complain(look.trouble);
     status_ = status_.value_or(exit_refused);
     return;

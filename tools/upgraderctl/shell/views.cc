@@ -205,7 +205,7 @@ int watch_status(const Options& options, const std::string& path, Terminal& term
 }
 
 int status_of_trouble(int error_number) {
-  return error_number == EACCES || error_number == EPERM ? exit_refused : exit_absent;
+  return is_forbidden(error_number) ? exit_refused : exit_absent;
 }
 
 std::vector<std::string> names_below(const std::string& base, std::error_code& error) {
