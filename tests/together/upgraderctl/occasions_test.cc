@@ -1,9 +1,12 @@
-// Tests when `upgraderctl on` runs its command, and which variables the command gets.
+// Tests when `upgraderctl on` runs its command, which variables the command gets, and when
+// `upgraderctl on` ends.
 #include "tools/upgraderctl/core/occasions.h"
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 
 #include "tests/together/upgraderctl/talk.h"
+#include "tools/upgraderctl/core/options.h"
 
 namespace occasions_test {
 
@@ -48,6 +51,11 @@ std::string value_of(const OccasionEnvironment& environment, const std::string& 
   return "not set";
 }
 
+// Passes a state of the control directory to `occasions`, which must not end `upgraderctl on`.
+void show(Occasions& occasions, const Look& look, Duration now) {
+  CHECK_FALSE(occasions.looked(look, now));
+}
+
 // Runs every command of `upgraderctl on` that is due. Returns one word for each command: its
 // variable UPGRADER_ID, or UPGRADER_VERSION if the command gets no id.
 std::string run_all(Occasions& occasions, Duration now) {
@@ -64,47 +72,47 @@ std::string run_all(Occasions& occasions, Duration now) {
 
 TEST_CASE("an agent that has been active for the time is good, once in each life") {
   Occasions occasions(Occasion::good, 30s);
-  occasions.looked(look(with({})), 1s);
+  show(occasions, look(with({})), 1s);
   CHECK(run_all(occasions, 1s).empty());
   CHECK(occasions.next_deadline() == 31s);
-  occasions.looked(look(with({})), 30s);
+  show(occasions, look(with({})), 30s);
   CHECK(run_all(occasions, 30s).empty());
 
-  occasions.looked(look(with({})), 31s);
+  show(occasions, look(with({})), 31s);
 
   CHECK(run_all(occasions, 31s) == "1.0 ");
-  occasions.looked(look(with({})), 90s);
+  show(occasions, look(with({})), 90s);
   CHECK(run_all(occasions, 90s).empty());
   CHECK_FALSE(occasions.next_deadline());
-  occasions.looked(look(another_life({})), 100s);
-  occasions.looked(look(another_life({})), 130s);
+  show(occasions, look(another_life({})), 100s);
+  show(occasions, look(another_life({})), 130s);
   CHECK(run_all(occasions, 130s) == "1.0 ");
 }
 
 TEST_CASE("the time begins anew with each agent, and not while one is on trial or none runs") {
   Occasions occasions(Occasion::good, 30s);
   Status status = with({});
-  occasions.looked(look(status), 0s);
+  show(occasions, look(status), 0s);
   status.active->generation = 2;
-  occasions.looked(look(status), 20s);
+  show(occasions, look(status), 20s);
   CHECK(occasions.next_deadline() == 50s);
   status.phase = "trial";
-  occasions.looked(look(status), 49s);
+  show(occasions, look(status), 49s);
   CHECK_FALSE(occasions.next_deadline());
   status.phase = "running";
-  occasions.looked(look(status), 60s);
+  show(occasions, look(status), 60s);
   CHECK(occasions.next_deadline() == 90s);
-  occasions.looked(look(status, std::nullopt, Hearing::gone), 91s);
+  show(occasions, look(status, std::nullopt, Hearing::gone), 91s);
   CHECK(run_all(occasions, 91s).empty());
-  occasions.looked(Look{}, 92s);
+  show(occasions, Look{}, 92s);
   CHECK_FALSE(occasions.next_deadline());
 }
 
 TEST_CASE("a commit is good at once, and names the version that was committed") {
   Occasions occasions(Occasion::good, 30s);
-  occasions.looked(look(with({})), 0s);
+  show(occasions, look(with({})), 0s);
 
-  occasions.looked(look(with({ended("u1", "committed")})), 1s);
+  show(occasions, look(with({ended("u1", "committed")})), 1s);
 
   const auto environment = occasions.next(1s);
   REQUIRE(environment);
@@ -121,8 +129,8 @@ TEST_CASE("commits and fall-backs of both files are told, oldest first, and each
   Occasions commits(Occasion::commit, 30s);
   Occasions fallbacks(Occasion::fallback, 30s);
 
-  commits.looked(look(now, before), 0s);
-  fallbacks.looked(look(now, before), 0s);
+  show(commits, look(now, before), 0s);
+  show(fallbacks, look(now, before), 0s);
 
   CHECK(run_all(commits, 0s) == "u2 u1 ");
   const auto first = fallbacks.next(0s);
@@ -133,7 +141,7 @@ TEST_CASE("commits and fall-backs of both files are told, oldest first, and each
   CHECK(value_of(*first, "UPGRADER_REASON") == "exited with status 4");
   fallbacks.command_ended(true, 0s);
   CHECK(run_all(fallbacks, 0s) == "u3 ");
-  commits.looked(look(now, before), 1s);
+  show(commits, look(now, before), 1s);
   CHECK(run_all(commits, 1s).empty());
 }
 
@@ -141,18 +149,18 @@ TEST_CASE("upgrades that are in both status files of one upgrader are reported o
   const Status status = with({ended("u1", "committed")});
   Occasions occasions(Occasion::commit, 30s);
 
-  occasions.looked(look(status, status), 0s);
+  show(occasions, look(status, status), 0s);
 
   CHECK(run_all(occasions, 0s) == "u1 ");
 }
 
 TEST_CASE("a command that fails is run again, and later occasions wait for it") {
   Occasions occasions(Occasion::commit, 30s);
-  occasions.looked(look(with({ended("u1", "committed")})), 0s);
+  show(occasions, look(with({ended("u1", "committed")})), 0s);
   CHECK(occasions.next(0s));
   CHECK_FALSE(occasions.next(0s));
   occasions.command_ended(false, 5s);
-  occasions.looked(look(with({ended("u2", "committed"), ended("u1", "committed")})), 6s);
+  show(occasions, look(with({ended("u2", "committed"), ended("u1", "committed")})), 6s);
   CHECK_FALSE(occasions.next(6s));
   CHECK(occasions.next_deadline() == 15s);
 
@@ -162,7 +170,7 @@ TEST_CASE("a command that fails is run again, and later occasions wait for it") 
 TEST_CASE("of too many occasions the oldest waiting one is dropped, and not the running one") {
   Occasions occasions(Occasion::commit, 30s);
   const auto commit = [&](int number) {
-    occasions.looked(look(with({ended("u" + std::to_string(number), "committed")})), 0s);
+    show(occasions, look(with({ended("u" + std::to_string(number), "committed")})), 0s);
   };
   commit(0);
   CHECK(occasions.next(0s));
@@ -174,6 +182,20 @@ TEST_CASE("of too many occasions the oldest waiting one is dropped, and not the 
   const std::string all = run_all(occasions, 0s);
   CHECK(all.starts_with("u8 u9 "));
   CHECK(all.ends_with(" u70 "));
+}
+
+TEST_CASE("only a missing permission ends the command if the status cannot be read") {
+  Occasions occasions(Occasion::good, 30s);
+  const auto unreadable = [](int error_number) {
+    return Look{std::nullopt, std::nullopt, true, Hearing::unknown, error_number, "trouble"};
+  };
+  show(occasions, look(with({})), 0s);
+  show(occasions, unreadable(0), 1s);
+  show(occasions, unreadable(ENOENT), 2s);
+
+  const Finish refused{exit_refused, "trouble"};
+  CHECK(occasions.looked(unreadable(EACCES), 3s) == refused);
+  CHECK(occasions.looked(unreadable(EPERM), 3s) == refused);
 }
 
 }  // namespace occasions_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/upgraderctl/core/options.h"
+
 namespace upgraderctl {
 namespace {
 
@@ -46,13 +48,14 @@ const char* name_of(Occasion occasion) {
 
 }  // namespace
 
-void Occasions::looked(const Look& look, Duration now) {
+std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
   // While the status cannot be read, a different agent may become active. So the time for which an
   // agent has been active is counted from zero again when the status can next be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
-    return;
+    if (is_forbidden(look.error_number)) return Finish{exit_refused, look.trouble};
+    return std::nullopt;
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
@@ -64,6 +67,7 @@ void Occasions::looked(const Look& look, Duration now) {
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
   if (kind_ == Occasion::good) look_at_active(look, now);
+  return std::nullopt;
 }
 
 void Occasions::look_at_endings(const Status& status, std::vector<std::string>& keys) {

@@ -1,6 +1,7 @@
-// Decides when `upgraderctl on` runs its command, and with which environment variables. runner.h
-// reads the control directory, calls this class after each reading and when the command has exited,
-// and runs the command. The command is run on these occasions:
+// Decides when `upgraderctl on` runs its command, and with which environment variables. Also ends
+// `upgraderctl on` if the permission to read the status is missing. runner.h reads the control
+// directory, calls this class after each reading and when the command has exited, and runs the
+// command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
 //             not on trial; also at each commit
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "agent-protocol/cpp/control/look.h"
+#include "tools/upgraderctl/core/decider.h"
 
 namespace upgraderctl {
 
@@ -40,7 +41,10 @@ class Occasions {
   // is `good`, `after` is how long an agent must have been active before the occasion comes.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
-  void looked(const Look& look, Duration now);
+  // Takes in the state of the control directory. Returns how `upgraderctl on` ends if the
+  // permission to read the status is missing: no occasion would ever be seen. Otherwise returns
+  // nothing.
+  [[nodiscard]] std::optional<Finish> looked(const Look& look, Duration now);
   // Records that the command has exited. `well` is true if its exit status was 0. Otherwise the
   // command will be run again.
   void command_ended(bool well, Duration now);

@@ -246,15 +246,12 @@ int OccasionRunner::run() {
   return *status_;
 }
 
-// Reads the directory. Ends if the permission to read is missing: no event would ever be seen.
 void OccasionRunner::look() {
-  const Look look = directory_.look();
-  if (is_forbidden(look.error_number)) {
-    if (!status_) terminal_.complain(look.trouble);
-    status_ = status_.value_or(exit_refused);
-    return;
+  const std::optional<Finish> finish = occasions_.looked(directory_.look(), now());
+  if (finish && !status_) {
+    terminal_.complain(finish->text);
+    status_ = finish->status;
   }
-  occasions_.looked(look, now());
   go_on();
 }
 
