@@ -9,7 +9,7 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
 # no clock.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|standard_output"
-base_shell="$base_shell|temporary_path|uv_handle"
+base_shell="$base_shell|temporary_path|terminal_size|uv_handle"
 
 # Prints the layer of every file of the libraries and of the upgrader: L0 is plain data, L1 reads
 # bytes from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except

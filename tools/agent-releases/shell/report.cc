@@ -1,11 +1,11 @@
 #include "tools/agent-releases/shell/report.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "base/terminal_size.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/core/moment.h"
 
@@ -143,16 +143,6 @@ std::string text_of(const Fact& fact) {
   return text;
 }
 
-namespace {
-
-std::size_t columns_of_terminal() {
-  constexpr std::size_t usual = 80;
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : usual;
-}
-
-}  // namespace
-
 ProgressLine::~ProgressLine() {
   if (drawn_) std::fputc('\n', stderr);
 }
@@ -187,7 +177,7 @@ void ProgressLine::draw(const Progress& progress, std::int64_t percent) {
   std::string number = std::to_string(percent);
   number.insert(0, number.size() < 3 ? 3 - number.size() : 0, ' ');
   const std::string rest = " " + number + " % of " + shown_bytes(progress.of);
-  const std::size_t columns = columns_of_terminal();
+  const std::size_t columns = upgrader::terminal_size(STDERR_FILENO).columns;
   std::string text = progress.what + bar + "]" + rest;
   if (text.size() >= columns) text = progress.what + rest;
   std::fprintf(stderr, "\r%s", text.substr(0, columns - 1).c_str());

@@ -1,7 +1,6 @@
 #include "tools/upgraderctl/shell/terminal.h"
 
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,20 +8,9 @@
 #include <cstdlib>
 
 #include "base/shown.h"
+#include "base/terminal_size.h"
 
 namespace upgraderctl {
-namespace {
-
-constexpr std::size_t usual_columns = 80;
-constexpr std::size_t usual_rows = 24;
-
-winsize size_of_terminal() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
-  return size;
-}
-
-}  // namespace
 
 Terminal::Terminal() {
   const char* const kind = std::getenv("TERM");
@@ -31,13 +19,7 @@ Terminal::Terminal() {
 }
 
 std::size_t Terminal::columns() const {
-  const std::size_t columns = size_of_terminal().ws_col;
-  return columns == 0 ? usual_columns : columns;
-}
-
-std::size_t Terminal::rows() const {
-  const std::size_t rows = size_of_terminal().ws_row;
-  return rows == 0 ? usual_rows : rows;
+  return upgrader::terminal_size(STDOUT_FILENO).columns;
 }
 
 void Terminal::line(std::string_view text) {
@@ -57,8 +39,9 @@ void Terminal::complain(std::string_view text) {
 void Terminal::paint(const std::vector<std::string>& lines) {
   if (!repaints_) return;
   // Leave the last column and the last row free, because writing there may scroll the terminal.
-  const std::size_t width = std::max<std::size_t>(columns(), 2) - 1;
-  const std::size_t count = std::min(lines.size(), std::max<std::size_t>(rows(), 2) - 1);
+  const upgrader::TerminalSize size = upgrader::terminal_size(STDOUT_FILENO);
+  const std::size_t width = std::max<std::size_t>(size.columns, 2) - 1;
+  const std::size_t count = std::min(lines.size(), std::max<std::size_t>(size.rows, 2) - 1);
   std::string text = painted_ == 0 ? "" : "\x1b[" + std::to_string(painted_) + "A\r";
   for (std::size_t i = 0; i < count; ++i)
     text += cut(lines[i], width) + "\x1b[K\n";

@@ -41,7 +41,6 @@ class Terminal {
   [[nodiscard]] int error_number() const { return error_number_; }
 
  private:
-  [[nodiscard]] std::size_t rows() const;
   void wipe();
   void put(int fd, std::string_view text);
 
