@@ -111,7 +111,12 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                                     "it: name EXECUTABLE instead"};
   }
   std::filesystem::path link = status.boot->previous;
-  if (link.is_relative() && status.upgrader.pid) {
+  if (link.is_relative()) {
+    if (!status.upgrader.pid) {
+      return Finish{exit_refused, "--previous: " + shown(link.string()) +
+                                      ": it is relative, and the status has no pid of the "
+                                      "upgrader: name EXECUTABLE instead"};
+    }
     link = ("/proc/" + std::to_string(*status.upgrader.pid) + "/cwd") / link;
   }
   std::error_code error;

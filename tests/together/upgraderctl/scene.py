@@ -42,10 +42,10 @@ def read_until(reader, what):
 class Double:
     """A fake upgrader in a process of its own."""
 
-    def __init__(self, directory, now=None):
+    def __init__(self, directory, now=None, cwd=None):
         self.process = subprocess.Popen(
             [str(HERE / "double.py"), str(directory)] + ([str(now)] if now else []),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=cwd)
         self.process.stdout.readline()
 
     def tell(self, *orders):
@@ -84,8 +84,8 @@ class Scene:
         self.environment = dict(os.environ, UPGRADERCTL_BASE=str(self.base), TERM="dumb")
         self.started = []
 
-    def double(self, name="app", now=None):
-        double = Double(self.base / name, now)
+    def double(self, name="app", now=None, cwd=None):
+        double = Double(self.base / name, now, cwd)
         self.started.append(double.end)
         return double
 
@@ -102,7 +102,7 @@ class Scene:
         asking = Asking(subprocess.Popen(
             [program, *words], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
-            user=more.get("user")))
+            user=more.get("user"), cwd=more.get("cwd")))
         self.started.append(asking.kill)
         return asking
 
