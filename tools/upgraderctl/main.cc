@@ -21,6 +21,7 @@
 #include "agent-protocol/cpp/control/control_directory.h"
 #include "base/descriptors.h"
 #include "base/shown.h"
+#include "base/status_path.h"
 #include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/phase_wait.h"
@@ -105,22 +106,19 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                   "--previous: this upgrader keeps no link to what was committed "
                   "before (its --previous=LINK)"};
   }
-  if (is_mangled(status.boot->previous)) {
+  if (upgrader::is_mangled(status.boot->previous)) {
     return Finish{exit_refused, "--previous: " + shown(status.boot->previous) +
                                     ": the link's name is not UTF-8, so the status does not have "
                                     "it: name EXECUTABLE instead"};
   }
-  std::filesystem::path link = status.boot->previous;
-  if (link.is_relative()) {
-    if (!status.upgrader.pid) {
-      return Finish{exit_refused, "--previous: " + shown(link.string()) +
-                                      ": it is relative, and the status has no pid of the "
-                                      "upgrader: name EXECUTABLE instead"};
-    }
-    link = ("/proc/" + std::to_string(*status.upgrader.pid) + "/cwd") / link;
+  const auto link = upgrader::path_for_others(status.boot->previous, status.upgrader.pid);
+  if (!link) {
+    return Finish{exit_refused, "--previous: " + shown(status.boot->previous) +
+                                    ": it is relative, and the status has no pid of the "
+                                    "upgrader: name EXECUTABLE instead"};
   }
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::canonical(link, error);
+  const std::filesystem::path program = std::filesystem::canonical(*link, error);
   if (!error) return program.string();
   return Finish{exit_refused,
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};

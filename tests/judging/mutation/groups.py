@@ -22,7 +22,7 @@ BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # control directory gets no mutants either, since the programs that use this part have their own
 # tests, too.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'pointers', 'shown', 'signals',
-              'standard_output', 'table', 'temporary_path', 'terminal_size')
+              'standard_output', 'status_path', 'table', 'temporary_path', 'terminal_size')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of tests: first those that may kill mutants of the decisions, then
 # those that may kill mutants of the protocol. These tests start no process, so they are fast.

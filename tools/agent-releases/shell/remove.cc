@@ -12,6 +12,7 @@
 
 #include "agent-releases/releases.h"
 #include "base/escape.h"
+#include "base/status_path.h"
 #include "base/utf8.h"
 #include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/json_object.h"
@@ -162,16 +163,14 @@ std::optional<std::string> Needs::of(const Release& release) const {
 }
 
 // Returns the file to which the link of --previous leads, or nothing if it leads to no file.
-// Refuses if the path in the status does not show where the link is: U+FFFD stands for each byte
-// that is not UTF-8, and an upgrader of an earlier version gives a relative path as it is, which
-// can be followed only while that upgrader runs.
+// Refuses if no file is found, and the path in the status may not show where the link is: it is
+// mangled, or it is relative and can be followed only while the upgrader runs.
 Result<std::optional<std::string>> target_of_previous(const std::string& link,
                                                       std::optional<std::int64_t> pid) {
   if (link.empty()) return std::optional<std::string>();
-  std::string path = link;
-  if (!link.starts_with('/')) path = "/proc/" + std::to_string(pid.value_or(0)) + "/cwd/" + link;
-  const bool may_be_elsewhere = path != link || link.find("\xef\xbf\xbd") != std::string::npos;
-  auto target = real_path(path);
+  const std::optional<std::string> path = upgrader::path_for_others(link, pid);
+  const bool may_be_elsewhere = path != link || upgrader::is_mangled(link);
+  auto target = path ? real_path(*path) : std::nullopt;
   if (!target && may_be_elsewhere) {
     return Refusal{"the link of --previous cannot be found by the path " + link};
   }

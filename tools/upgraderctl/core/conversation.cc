@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/shown.h"
+#include "base/status_path.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
@@ -33,15 +34,10 @@ bool has_come(const std::optional<Duration>& time, Duration now) {
 
 }  // namespace
 
-bool is_mangled(std::string_view path) {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";
-  return path.find(replacement) != path.npos;
-}
-
 std::optional<std::string> other_executable(const Executable& asked, const std::string& id,
                                             const Status& status) {
   const std::string known = executable_of(id, status);
-  if (known.empty() || is_mangled(known)) return std::nullopt;
+  if (known.empty() || upgrader::is_mangled(known)) return std::nullopt;
   if (known == asked.named || known == asked.resolved) return std::nullopt;
   return "the id " + shown(id) + " belongs to an upgrade to " + shown(known) + ", not to " +
          shown(asked.named);

@@ -21,17 +21,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "agent-protocol/cpp/control/status.h"
 #include "tools/upgraderctl/core/decider.h"
 
 namespace upgraderctl {
-
-// Returns whether a path in the status contains U+FFFD, which stands for bytes that are not UTF-8.
-// If it does, the status does not show which file the path names.
-[[nodiscard]] bool is_mangled(std::string_view path);
 
 // Functions that find out whether one id was used for upgrades to two different executables.
 
@@ -44,7 +39,7 @@ struct Executable {
 
 // Returns a clause for an error message if the upgrade `id` is to an executable other than `asked`.
 // Returns nothing if the status has no upgrade with this id, or if the paths cannot be compared.
-// The paths cannot be compared if the path in the status is_mangled().
+// The paths cannot be compared if the path in the status is_mangled() (base/status_path.h).
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);

@@ -1,0 +1,31 @@
+// The paths in an upgrader's status.json, for the other processes that follow them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace upgrader {
+
+// Returns true if a path from a status.json contains U+FFFD, which stands there for each byte of
+// the path that is not UTF-8. Such a path may name a different file, or none. It may also be right:
+// the name of a file can contain U+FFFD.
+[[nodiscard]] inline bool is_mangled(std::string_view path) {
+  constexpr std::string_view replacement = "\xef\xbf\xbd";
+  return path.find(replacement) != std::string_view::npos;
+}
+
+// Returns a path by which other processes find the file that `path`, from the status.json of an
+// upgrader, names. This is `path` if it is absolute. An upgrader of an earlier version gives a
+// relative link of --previous as it is. The file is then found from the working directory of the
+// process `pid`, which is the upgrader, while this process runs. Returns nothing if `path` is
+// relative and `pid` is absent. Does not check that the file exists.
+[[nodiscard]] inline std::optional<std::string> path_for_others(const std::string& path,
+                                                                std::optional<std::int64_t> pid) {
+  if (path.starts_with('/')) return path;
+  if (!pid) return std::nullopt;
+  return "/proc/" + std::to_string(*pid) + "/cwd/" + path;
+}
+
+}  // namespace upgrader
