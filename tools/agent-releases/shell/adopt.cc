@@ -101,7 +101,7 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   if (size == 0) return Refusal{path_ + " is empty"};
   sha256_ = hash.digits();
   if (::fchmod(file.value().get(), release_mode) != 0) {
-    return refusal_from_errno("write", staging.path_of(name_));
+    return refusal_from_errno("write", staging, name_);
   }
   const Outcome synced = sync(file.value().get(), staging.path_of(name_));
   return synced ? place(staging, size) : synced;

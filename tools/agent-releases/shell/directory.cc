@@ -21,15 +21,24 @@ namespace {
 constexpr std::size_t read_bytes = 65'536;
 constexpr std::size_t link_bytes_max = 4'096;
 
-}  // namespace
-
-Refusal refusal_from_errno(std::string_view deed, const std::string& path) {
-  const int error = errno;
+Refusal refusal_from(int error, std::string_view deed, const std::string& path) {
   std::string reason = "cannot " + std::string(deed) + " " + path + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT) {
     reason += "; make room and run the same command again: nothing has been changed";
   }
-  return Refusal{std::move(reason), error == ENOENT ? Trouble::absent : Trouble::system};
+  return Refusal{std::move(reason), error == ENOENT ? Trouble::absent : Trouble::system, error};
+}
+
+}  // namespace
+
+Refusal refusal_from_errno(std::string_view deed, const std::string& path) {
+  return refusal_from(errno, deed, path);
+}
+
+Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
+                           const std::string& name) {
+  const int error = errno;
+  return refusal_from(error, deed, directory.path_of(name));
 }
 
 Result<std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
@@ -100,14 +109,12 @@ std::string Directory::path_of(std::string_view name) const {
 }
 
 Result<std::vector<std::string>> Directory::names() const {
-  const int copy = ::openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return refusal_from_errno("read", path_);
+  upgrader::OwnedFd copy(::openat(descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!copy) return refusal_from_errno("read", path_);
   const auto close = [](DIR* stream) { ::closedir(stream); };
-  const std::unique_ptr<DIR, decltype(close)> stream(::fdopendir(copy), close);
-  if (!stream) {
-    ::close(copy);
-    return refusal_from_errno("read", path_);
-  }
+  const std::unique_ptr<DIR, decltype(close)> stream(::fdopendir(copy.get()), close);
+  if (!stream) return refusal_from_errno("read", path_);
+  static_cast<void>(copy.release());  // belongs to the stream
   std::vector<std::string> names;
   while (true) {
     errno = 0;
@@ -126,7 +133,7 @@ Result<std::optional<struct stat>> Directory::status(const std::string& name) co
     return std::optional(status);
   }
   if (errno == ENOENT) return std::optional<struct stat>{};
-  return refusal_from_errno("look at", path_of(name));
+  return refusal_from_errno("look at", *this, name);
 }
 
 std::optional<std::string> Directory::link_target(const std::string& name) const {
@@ -142,29 +149,29 @@ Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flag
   // effect on regular files.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
-  if (!file) return refusal_from_errno("open", path_of(name));
+  if (!file) return refusal_from_errno("open", *this, name);
   return file;
 }
 
 Result<Directory> Directory::subdirectory(const std::string& name) const {
   const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   upgrader::OwnedFd found(::openat(descriptor(), name.c_str(), flags));
-  if (!found) return refusal_from_errno("open", path_of(name));
+  if (!found) return refusal_from_errno("open", *this, name);
   return Directory(std::move(found), path_of(name));
 }
 
 Outcome Directory::make_directory(const std::string& name, mode_t mode) const {
   if (::mkdirat(descriptor(), name.c_str(), mode) == 0 || errno == EEXIST) return std::monostate{};
-  return refusal_from_errno("make", path_of(name));
+  return refusal_from_errno("make", *this, name);
 }
 
 Result<std::optional<std::string>> Directory::read(const std::string& name,
                                                    std::size_t bytes_max) const {
   const Result<upgrader::OwnedFd> file = open_file(name, O_RDONLY);
-  if (!file && errno == ENOENT) return std::optional<std::string>{};
+  if (!file && file.refusal().error_number == ENOENT) return std::optional<std::string>{};
   if (!file) return file.refusal();
   struct stat status {};
-  if (::fstat(file.value().get(), &status) != 0) return refusal_from_errno("read", path_of(name));
+  if (::fstat(file.value().get(), &status) != 0) return refusal_from_errno("read", *this, name);
   if (!S_ISREG(status.st_mode)) return Refusal{path_of(name) + " is not a regular file"};
   Result<std::string> text = read_all(file.value().get(), path_of(name), bytes_max);
   if (!text) return text.refusal();
@@ -177,7 +184,7 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
   if (!file) return file.refusal();
   const int descriptor = file.value().get();
   if (const Outcome written = write_all(descriptor, path_of(name), text); !written) return written;
-  if (::fchmod(descriptor, mode) != 0) return refusal_from_errno("write", path_of(name));
+  if (::fchmod(descriptor, mode) != 0) return refusal_from_errno("write", *this, name);
   return agent_releases::sync(descriptor, path_of(name));
 }
 
@@ -202,18 +209,18 @@ Outcome Directory::rename(const std::string& name, const Directory& into,
     errno = EEXIST;
     if (!there.value()) failed = replace();
   }
-  if (failed != 0) return refusal_from_errno("rename", path_of(name));
+  if (failed != 0) return refusal_from_errno("rename", *this, name);
   return std::monostate{};
 }
 
 Outcome Directory::link(const std::string& target, const std::string& name) const {
   if (::symlinkat(target.c_str(), descriptor(), name.c_str()) == 0) return std::monostate{};
-  return refusal_from_errno("make", path_of(name));
+  return refusal_from_errno("make", *this, name);
 }
 
 Outcome Directory::remove(const std::string& name) const {
   if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return std::monostate{};
-  if (errno != EISDIR && errno != EPERM) return refusal_from_errno("remove", path_of(name));
+  if (errno != EISDIR && errno != EPERM) return refusal_from_errno("remove", *this, name);
   const auto found = status(name);
   if (!found) return found.refusal();
   if (!found.value()) return std::monostate{};
@@ -230,7 +237,7 @@ Outcome Directory::remove(const std::string& name) const {
     }
   }
   if (::unlinkat(descriptor(), name.c_str(), AT_REMOVEDIR) == 0) return std::monostate{};
-  return refusal_from_errno("remove", path_of(name));
+  return refusal_from_errno("remove", *this, name);
 }
 
 Outcome Directory::sync() const {

@@ -27,10 +27,17 @@ inline constexpr mode_t permission_bits = 07777;
 // The unit of st_blocks in stat(2).
 inline constexpr std::int64_t disk_block_bytes = 512;
 
+class Directory;
+
 // Returns a refusal whose reason begins with "cannot DEED PATH: MESSAGE". DEED is `deed`, such as
-// "open", PATH is `path`, and MESSAGE is the message for errno. Must be called before anything
-// changes errno.
+// "open", PATH is `path`, and MESSAGE is the message for errno. The refusal's error_number is
+// errno. Must be called before anything changes errno. So `path` must not be computed after the
+// failed call, because this allocates memory.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
+// The same, for the path of the file `name` in the directory. Reads errno before it computes the
+// path.
+[[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
+                                         const std::string& name);
 
 // Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.
 [[nodiscard]] Result<std::string> read_all(int descriptor, const std::string& path,

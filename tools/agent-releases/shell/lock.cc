@@ -61,7 +61,10 @@ Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
 
 bool is_locked(const Directory& directory, const std::string& name) {
   const Result<upgrader::OwnedFd> file = directory.open_file(name, O_RDONLY);
-  if (!file) return errno != ENOENT && errno != ELOOP;
+  if (!file) {
+    const int error = file.refusal().error_number;
+    return error != ENOENT && error != ELOOP;
+  }
   return ::flock(file.value().get(), LOCK_EX | LOCK_NB) != 0;
 }
 

@@ -278,7 +278,7 @@ Result<Outgoing> Outgoing::open(const Directory& directory, const std::string& n
   }
   Outgoing outgoing(directory, name, std::move(*locked.value()));
   if (::ftruncate(outgoing.descriptor(), 0) != 0) {
-    return refusal_from_errno("write", directory.path_of(temporary));
+    return refusal_from_errno("write", directory, temporary);
   }
   return outgoing;
 }
@@ -292,7 +292,7 @@ Outcome Outgoing::write(std::string_view bytes) {
 }
 
 Outcome Outgoing::finish(mode_t mode) {
-  if (::fchmod(descriptor(), mode) != 0) return refusal_from_errno("write", path());
+  if (::fchmod(descriptor(), mode) != 0) return refusal_from_errno("write", *directory_, name_);
   return sync(descriptor(), path());
 }
 

@@ -174,14 +174,14 @@ Outcome copy_file(const Directory& from, const Directory& into, const std::strin
     if (const Outcome none = Interruption::none(); !none) return none;
     const ssize_t count = ::read(source.value().get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", from.path_of(name));
+    if (count < 0) return refusal_from_errno("read", from, name);
     if (count == 0) break;
     const std::string_view bytes(piece.data(), static_cast<std::size_t>(count));
     const Outcome written = write_all(copy.value().get(), into.path_of(name), bytes);
     if (!written) return written;
   }
   if (::fchmod(copy.value().get(), mode & permission_bits) == 0) return std::monostate{};
-  return refusal_from_errno("write", into.path_of(name));
+  return refusal_from_errno("write", into, name);
 }
 
 // Copies a directory, except entries for whose names `is_left_out` returns true. Refuses devices,
@@ -241,7 +241,8 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   // Remove the programs that packages have installed, because the first line of each program names
   // the Python of this machine.
   const auto packages = tree.subdirectory(std::string(python_packages));
-  if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
+  const bool is_absent = !packages && packages.refusal().error_number == ENOENT;
+  if (!packages) return is_absent ? Outcome(std::monostate{}) : packages.refusal();
   return packages.value().remove("bin");
 }
 

@@ -190,7 +190,7 @@ Outcome remove_release(const Store& store, const Directory& staging, const Versi
     return Refusal{"another process is adding version " + version.text()};
   }
   if (const Outcome moved = directory.rename(name, staging, name); !moved) {
-    if (errno != EXDEV) return moved;
+    if (moved.refusal().error_number != EXDEV) return moved;
     if (const Outcome gone = directory.remove(name); !gone) return gone;
   }
   if (const Outcome synced = directory.sync(); !synced) {

@@ -46,6 +46,13 @@ Result<std::string> text_of(const char* text, const char* what) {
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};
 }
 
+// Returns the refusal for an entry of the archive that could not be made: one that says so if the
+// name is already taken, otherwise `failed`.
+Refusal refusal_of_entry(const Refusal& failed, const std::string& shown) {
+  if (failed.error_number != EEXIST) return failed;
+  return Refusal{shown + " is in the archive twice"};
+}
+
 class Unpacking {
  public:
   Unpacking(archive* reader, std::int64_t archive_bytes, const Directory& into)
@@ -154,8 +161,7 @@ Outcome Unpacking::take_file(archive_entry* entry, const std::vector<std::string
   const Result<Directory> parent = parent_of(path);
   if (!parent) return parent.refusal();
   const auto file = parent.value().open_file(path.back(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-  if (!file && errno == EEXIST) return Refusal{shown + " is in the archive twice"};
-  if (!file) return file.refusal();
+  if (!file) return refusal_of_entry(file.refusal(), shown);
   Hash hash;
   const int descriptor = file.value().get();
   if (const Outcome copied = copy_data(descriptor, shown, hash); !copied) return copied;
@@ -204,8 +210,7 @@ Outcome Unpacking::take_hard_link(const Link& link) {
   if (!from || !parent) return Refusal{"the link " + shown + " cannot be made"};
   if (::linkat(from.value().descriptor(), target.value().back().c_str(),
                parent.value().descriptor(), link.path.back().c_str(), 0) != 0) {
-    return errno == EEXIST ? Outcome(Refusal{shown + " is in the archive twice"})
-                           : Outcome(refusal_from_errno("link", shown));
+    return refusal_of_entry(refusal_from_errno("link", shown), shown);
   }
   return note(
       {.kind = Listed::Kind::file, .mode = listed.mode, .sha256 = listed.sha256, .path = shown});
@@ -219,7 +224,7 @@ Outcome Unpacking::take_symbolic_link(const Link& link) {
   const Result<Directory> parent = parent_of(link.path);
   if (!parent) return parent.refusal();
   if (const Outcome made = parent.value().link(link.target, link.path.back()); !made) {
-    return errno == EEXIST ? Outcome(Refusal{shown + " is in the archive twice"}) : made;
+    return refusal_of_entry(made.refusal(), shown);
   }
   Hash hash;
   hash.add(link.target);
@@ -246,8 +251,9 @@ Outcome Unpacking::sync_directories() {
     below.emplace_back();
     const Result<Directory> directory = parent_of(below);
     if (!directory) return directory.refusal();
+    const std::string shown = joined(*path);
     if (::fchmod(directory.value().descriptor(), 0755) != 0) {
-      return refusal_from_errno("write", joined(*path));
+      return refusal_from_errno("write", shown);
     }
     if (const Outcome synced = directory.value().sync(); !synced) return synced;
   }

@@ -179,7 +179,7 @@ Result<bool> Verification::step() {
   for (std::size_t total = 0; total < step_bytes;) {
     const ssize_t count = ::read(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", directory_.path_of(waiting_.front().path));
+    if (count < 0) return refusal_from_errno("read", directory_, waiting_.front().path);
     if (count == 0) {
       if (const Outcome closed = close_present(); !closed) return closed.refusal();
       break;

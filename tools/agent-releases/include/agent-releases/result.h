@@ -21,6 +21,7 @@ enum class Trouble : std::uint8_t {
 struct Refusal {
   std::string reason;  // a sentence for people, without a full stop
   Trouble trouble = Trouble::refused;
+  int error_number = 0;  // the errno of the system call that failed, if it is known, otherwise 0
 };
 
 template <class Value>
