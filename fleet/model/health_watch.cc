@@ -76,19 +76,17 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // If `run` is not a new run, the run that has begun (`run_`) continues to its end, even if the
-  // node's records do not name a run any more. For a node of the control group, this end is known,
-  // since `run_` has the length of the run. (A run is the time in which the node takes part in a
-  // rollout's comparison of versions.)
+  // The current run `run_` continues to its end, even if the node's records do not name it any
+  // more. For a node of the control group, this end is known: it comes `run_.soak_ms` after the
+  // beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run: the time in which the node takes part in a rollout's comparison of versions. A node
-// of the control group may have several runs for the same rollout, one after the other. All of them
-// count failures from the beginning of the first run on, so the record `health` still shows the
-// failures of earlier runs. No failure is compared twice, since the rollout compares only the first
-// failure of each node.
+// Begins a run. A node of the control group may have several runs for the same rollout, one after
+// the other. In each of them, the record `health` has the failures since the beginning of the first
+// of these runs. No failure is compared twice, since the rollout compares only the first failure of
+// each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;
@@ -125,9 +123,8 @@ void HealthWatch::measured(std::vector<Measure> measures, const std::string& tro
   consider(now);
 }
 
-// Fills in the change of each measure since the first measurement. A counter that is lower than at
-// the first measurement was reset to 0 in between. It has therefore risen by at least its current
-// value.
+// Fills in how much each measure has changed since the first reading. A counter that is lower than
+// at the first reading was reset to 0 in between, so it has risen by at least its current value.
 std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   for (Measure& measure : measures) {
     const auto before = std::find_if(first_.begin(), first_.end(), [&](const Measure& one) {
@@ -162,8 +159,8 @@ void HealthWatch::consider(Ms now) {
   const bool begins = !is_ours && run_.judged;
   const bool fails = health.failures() > 0 && (!is_ours || report_->failures() == 0);
   const bool ends = health.over && (!is_ours || !report_->over);
-  // If the rollout does not compare its nodes, the record `health` is only for people to read. The
-  // node then writes the record only if it has measures or failures to show.
+  // If the rollout does not compare nodes, the record `health` is only for people to read. The node
+  // then writes the record only to show measures or failures.
   const bool is_worth_it = run_.judged || is_ours || has_measures_ || fails;
   if (!begins && !fails && !(ends && is_worth_it)) return;
   sequence_ = health.sequence;

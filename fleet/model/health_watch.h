@@ -1,21 +1,25 @@
-// This file counts the failures of one component on a node, and decides when the node measures the
-// component and writes the record `health`. A rollout's judge compares the records `health` of many
-// nodes (judge_watch.h). This file also parses the measures that the component reports about
-// itself. It does no input or output.
+// This file counts the failures of one component (a program that the fleet upgrades) on one node.
+// It also decides when the node reads the component's measures, and when the node writes the record
+// `health`. A measure is a number, such as a latency, that the component reports about itself; this
+// file parses measures, too. The judge of a rollout compares the records `health` of many nodes
+// (judge_watch.h). This file does no input or output.
 //
-// A run is the time in which a node takes part in a rollout's comparison of versions:
+// To judge a new version, a rollout compares the nodes that have moved to this version with the
+// control group: nodes that still run the old version. A run is the time in which one node takes
+// part in this comparison:
 //
-//     the run begins     when the new version of a rollout is active and soaks, or when a rollout
-//                        asks this node of its control group for its health (record `control`)
-//     the node measures  twice, so that each measure's change can be computed: after the first
-//                        minute of the soak (or after half of a shorter soak), and at the end of
-//                        the soak
-//     the node writes    the record `health` at the beginning of the run, if the rollout compares
-//                        its nodes; when the first failure is counted; and at the end of the soak
+//     the run begins  on a node that has moved: when the soak begins, the time for which the new
+//                     version must work before it is kept. On a node of the control group: when the
+//                     rollout writes the record `control`, which asks the node for its health
+//     the node reads  the measures twice, so that their changes can be computed: one minute after
+//                     the run has begun (or after half of the soak, if that is earlier), and at the
+//                     end of the soak
+//     the node        the record `health` when the run begins, if the rollout compares nodes at
+//     writes          all; when the first failure is counted; and at the end of the soak
 //
 // So a node writes the record at most three times in each run, however often the component fails.
-// Before a run nothing is measured and nothing is written, but failures are counted: a node that
-// has failed before is not compared.
+// Before a run, the node reads no measures and writes no record, but it counts failures: a node
+// that has failed before its run is not compared.
 #pragma once
 
 #include <cstddef>
@@ -31,30 +35,30 @@
 
 namespace fleet {
 
-// A node measures its component for the first time this long after the beginning of the soak, since
-// every program is busier just after its start.
+// The time from the beginning of a run to the first reading of the measures. The node waits for
+// this time, since every program is busier just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
-// A run: the time during which a node takes part in a rollout's comparison of versions. The node
-// finds out its current run from its component's ledger (the file in which fleet-agent notes
-// commands) and from the record `control`.
+// A run: the time in which a node takes part in a rollout's comparison of versions. The current run
+// follows from the component's ledger (the file in which fleet-agent notes commands) and from the
+// record `control`.
 struct HealthRun {
-  std::string id = {};  // id of the upgrade, or `run` of the record `control`; empty: no run
+  // The id of the upgrade, or the member `run` of the record `control`. Empty if there is no run.
+  std::string id = {};
   // For a node of a control group: the rollout that asked the node to report its health. Empty for
   // a node that has moved to the new version.
   std::string by = {};
   Ms soak_ms = 0;
-  bool judged = false;  // true: the rollout compares its nodes, so the record is written
-  bool soaked = false;  // for a node that has moved: the soak of its new version is over
+  bool judged = false;  // the rollout compares nodes, so the record `health` is written
+  bool soaked = false;  // for a node that has moved to the new version: the soak is over
 
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the current run of a component: the comparison of versions in which the component takes
-// part now. If a rollout has upgraded the component, and the new version soaks (works for a time
-// before it is confirmed) or has soaked, the run is about that upgrade, and its id is that of the
-// upgrade. Otherwise the run is the one that the record `control` asks for. Returns a run without
-// an id if there is no such record, either. `ledger` is null if the component has no ledger.
+// Returns the current run of a component. If a rollout has upgraded the component, and the new
+// version soaks or has soaked, this is the run of that upgrade. Otherwise it is the run that the
+// record `control` asks for. If there is no such record, returns a HealthRun with an empty id.
+// `ledger` is null if the component has no ledger.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 
@@ -71,17 +75,16 @@ class HealthWatch {
   // Notes which version of the component runs now.
   void runs(const std::string& version) { version_ = version; }
 
-  // Notes in which run (HealthRun) the node takes part now.
+  // Notes the current run, as health_run_of() returns it.
   void look(const HealthRun& run, Ms now);
 
-  // Returns whether the component has to be measured now. The caller then has to call measured(),
-  // even if the measuring has failed.
+  // Returns whether the caller must read the component's measures now. The caller then calls
+  // measured(), even if they could not be read: `trouble` says why some or all of them are missing.
   [[nodiscard]] bool is_to_measure(Ms now) const;
   void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
 
-  // Returns whether nothing is left to measure: the current run (HealthRun) is over and its last
-  // measures are known, or there is no run. Then only failures can still change the record
-  // `health`.
+  // Returns true if there is no run, or if the run is over and its last measures are known. Until
+  // the next run, only failures can then change the record `health`.
   [[nodiscard]] bool is_settled(Ms now) const;
 
   // Returns the record `health` that this node should have in the store, or no value if it should
@@ -109,12 +112,12 @@ class HealthWatch {
   HealthRun run_;
   Ms began_ = 0;
   Counts counts_;           // all failures that this process has counted
-  Counts counts_at_begin_;  // the counts when the node's comparison began
+  Counts counts_at_begin_;  // `counts_` when the comparison of this node began
   bool has_begun_measuring_ = false;
   bool has_measured_end_ = false;
-  // The measures from the first minute of the soak, or from the first half of a shorter soak.
+  // The measures from the first reading, soon after the beginning of the run.
   std::vector<Measure> first_;
-  std::vector<Measure> last_;  // the measures at the end of the soak, with their changes
+  std::vector<Measure> last_;  // the measures at the end of the run, with their changes
   std::string trouble_;
   std::int64_t sequence_ = 0;
   std::optional<NodeHealth> report_;
@@ -126,7 +129,7 @@ class HealthWatch {
 // of a server, with one measure on each line. The output may contain any bytes.
 //
 //     NAME TYPE WORSE VALUE        latency gauge up 12.5
-//     NAME TYPE VALUE              shown, but never judged, since WORSE is missing
+//     NAME TYPE VALUE              shown to people, but not judged, since WORSE is missing
 //
 // A NAME has lowercase letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is
 // `up` or `down`, and VALUE is a number. Empty lines are ignored.
@@ -136,8 +139,8 @@ inline constexpr std::size_t measure_bytes_max = 8'192;
 
 struct MeasureLines {
   std::vector<Measure> measures = {};  // in the order of the lines, each name once
-  // Which lines are bad, and why, such as `line 2 "a gauge x": "x" is no number`. Empty if all
-  // lines are good.
+  // The lines that were left out, and why, such as `line 2 "a gauge x": "x" is no number`. Empty if
+  // no line was left out.
   std::string trouble = {};
 };
 

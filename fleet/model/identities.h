@@ -1,8 +1,8 @@
-// This file is about identities: the nodes and people that may use the cell, by the names in their
-// certificates, such as `node:n1` and `operator:anna`. When two thirds of the lifetime of a node's
-// certificate are over, the node writes a request for a new certificate into the store. The new
-// certificate has the same name. A revoked node gets no new certificate. This file does no input or
-// output; other files read and sign certificates.
+// This file handles identities. An identity is a node or person that may use the cell. The
+// certificates of an identity have its name, such as `node:n1` or `operator:anna`. When two thirds
+// of the lifetime of a node's certificate are over, the node writes a request for a new
+// certificate, with the same name, into the store. A revoked node gets no new certificate. This
+// file does no input or output; other files read and sign certificates.
 #pragma once
 
 #include <cstdint>
@@ -44,26 +44,26 @@ struct Validity {
 // be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// Returns the identity with `certificate` added, and without the certificates that have expired.
-// But the newest of the earlier certificates stays, unless it is revoked: if the clock that shows
-// `now` is fast, this certificate is still in use. If the identity was revoked, it becomes valid
-// again, but only with the new certificate: somebody else may have the earlier certificates.
+// Returns the identity with `certificate` added, and without the certificates that have expired at
+// the time `now`. The newest of the earlier certificates stays even if it has expired, unless it is
+// revoked: the clock may be fast, and the node may still use this certificate. If the identity was
+// revoked, it becomes valid again, and all its earlier certificates are marked as revoked, since
+// somebody else may have them.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Returns why this identity gets no further certificate, or an empty string if it may get one. The
-// identity gets no further certificate if it has `most` certificates, or more, that have not
-// expired. `name` is the name of the node or person, for the text.
+// Returns an empty string if the identity has fewer than `most` certificates that have not expired.
+// Otherwise returns a text for people that says why it gets no further certificate. `name` is the
+// name of the node or person in this text.
 [[nodiscard]] std::string why_no_more_certificates(const Identity& identity,
                                                    const std::string& name, UnixSeconds now,
                                                    std::size_t most);
 // Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
 // identity was already revoked, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
-// Returns whether the identity is revoked, and a connection to the store that was opened with it
-// may still be open. This is possible until all members of the store have been restarted after the
-// revocation.
+// Returns whether the identity is revoked, and may still have an open connection to the store. Such
+// connections are closed only when all members of the store have been restarted.
 [[nodiscard]] bool may_have_streams(const Identity& identity);
-// Returns when the last of the certificates expires, or 0 if there is none.
+// Returns the time at which the last of the identity's certificates expires, or 0 if it has none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
 
 // ---- renewal
@@ -104,10 +104,10 @@ class RenewalRequests {
 // of its newest certificate is over. This function does not examine the contents of the request.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns an empty string if the request was made by the node itself, otherwise the reason why this
-// is not certain. `serial` is the number of the certificate whose key has signed the request. This
-// must be one of the node's certificates, and must not be revoked. The record of the request alone
-// proves nothing: operators may write it, too, but they do not have the node's key.
+// Returns why it is not certain that the node itself has made the request, or an empty string if
+// this is certain. `serial` is the number of the certificate whose key has signed the request. This
+// must be one of the node's certificates, and must not be revoked. A request in the store proves
+// nothing by itself: operators may write such a record, too, but they do not have the node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // The answer to a node's request: the new certificate, or the reason why there is none.

@@ -29,8 +29,8 @@ void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   }
 }
 
-// Returns whether the URL has only a host and a port. Such a URL can be written without quotes into
-// a settings file that a shell reads.
+// Returns whether the URL has only a host and a port. A shell can read such a URL without quotes
+// from a settings file.
 bool is_plain_url(std::string_view url) {
   static constexpr std::string_view marks = ".-:[]";
   constexpr std::string_view scheme = "https://";

@@ -1,11 +1,11 @@
 // This file decides whether a machine may join a cell, and which records are changed when it joins.
 //
 // A machine sends a token, the name that it wants to have, and a request for a certificate with a
-// key of its own. For a new name, the token is enough. If the name exists already or was revoked,
-// the machine waits for a person, who approves the fingerprint of its key. A machine may send its
-// request again at any time: with the same key and name, the machine is let in, and this does not
-// count as another use of the token. This file does no input or output; other files compute hashes
-// and sign certificates.
+// key of its own. If the name is new, the token is enough. If the name exists already or was
+// revoked, the machine waits until a person has approved the fingerprint of the machine's key. A
+// machine may send its request again at any time. If the key and the name are the same as before,
+// the machine is let in, and this does not count as another use of the token. This file does no
+// input or output; other files compute hashes and sign certificates.
 #pragma once
 
 #include <cstddef>
@@ -46,11 +46,11 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
-// Two limits for the number of a node's certificates that have not expired. A machine that joins
-// again gets another certificate up to the first limit if it has the same key as before, and up to
-// the second limit if a person has approved it. The node's record must list all these certificates,
-// so that they can be revoked. Without limits, a machine could ask for certificates until the
-// record is too long to be read.
+// Limits for the number of a node's certificates that have not expired. When this number is
+// reached, a machine that joins again as this node gets no further certificate. The first limit is
+// for a machine that has the same key as before, the second for a machine that a person has
+// approved. The node's record lists all these certificates, so that they can be revoked. Without
+// limits, a machine could ask for certificates until the record is too long to be read.
 inline constexpr std::size_t certificates_again_max = 16;
 inline constexpr std::size_t certificates_max = 200;
 
@@ -63,9 +63,11 @@ inline constexpr std::size_t certificates_max = 200;
 // Returns whether a file with a public key may have this name: NAME.pub, without a directory.
 [[nodiscard]] bool is_release_key_name(std::string_view name);
 
-// Parses the text of a token, or of a machine's request to join. Returns a Refusal if the text is
-// too long, is damaged or lacks a part.
+// Parses the text of a token. Returns a Refusal if the text is longer than join_bytes_max, is
+// damaged or lacks a part.
 [[nodiscard]] Result<TokenText> token_in(std::string_view text);
+// Parses the text of a machine's request to join, whose length the caller has checked. Returns a
+// Refusal if the text is damaged or lacks a part.
 [[nodiscard]] Result<JoinQuestion> join_question_in(std::string_view text);
 
 // Returns the ID of the token whose secret has this hash.
@@ -76,8 +78,8 @@ inline constexpr std::size_t certificates_max = 200;
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
 // Returns why a node of this name may not join with the token, or an empty string if it may.
-// `asked` is the time of the machine's first request. The token must be valid at that time; it may
-// expire while the machine waits for a person.
+// `asked` is the time of the machine's first request. The token must be valid at that time, but may
+// expire while the machine waits for approval.
 [[nodiscard]] std::string why_token_unfit(const Token& token, std::string_view node,
                                           UnixSeconds asked);
 
@@ -103,18 +105,18 @@ struct JoinCase {
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
 struct JoinWaits {
-  // True if the name is revoked. If so, the user of that name is removed from the store: the user
-  // may have been created just before the revocation.
+  // True if the name is revoked. fleet-signer then removes the user with this name from the store,
+  // since this user may have been created just before the revocation.
   bool shuts_out = false;
-  // True if there is an approval that does not count, since the name was revoked after the
-  // approval. This approval is then removed, so that people see again that the machine waits.
+  // True if the machine was approved before the name was revoked. Such an approval does not count,
+  // and is erased, so that people see again that the machine waits.
   bool drops_approval = false;
 };
 struct JoinRefused {
   std::string why = {};
 };
 struct JoinSigned {
-  bool costs_use = false;
+  bool costs_use = false;  // the certificate counts as one use of the token
 };
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
@@ -130,15 +132,15 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now,
     const std::set<std::string, std::less<>>& put_off = {});
 
-// Returns the transaction that answers a request to join, but gives no certificate: the machine has
-// to wait, or is refused. If a request that has waited is refused, the transaction contains a note
-// of the refusal for the history.
+// Returns the transaction that answers a request to join without a certificate: the machine waits,
+// or is refused. If the machine has waited and is now refused, the transaction also adds a note of
+// this to the history.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
 // Returns the transaction that adds the signed certificate to the machine's identity and to its
-// request. If the machine is new, the transaction also contains a note for the history. The machine
-// gets the certificate later, through publish_join(), when the store has a user with the machine's
-// name. If this fleet-signer exits before that, another fleet-signer finds the certificate in the
-// request and publishes it.
+// request. If the machine is new, the transaction also adds a note to the history. The machine gets
+// the certificate only later, by publish_join(), when the store has a user with the machine's name.
+// If this fleet-signer exits before then, another fleet-signer finds the certificate in the
+// request, and publishes it.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);

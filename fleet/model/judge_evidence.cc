@@ -9,10 +9,11 @@
 namespace fleet {
 namespace {
 
-// Returns the logarithm of a mean of likelihood ratios, one for each of the evidence_ratios. Each
-// likelihood ratio compares two assumptions about why `failed` failures were seen: that failures
-// come at `ratio` times the expected rate, and that they come at the expected rate. If `power` is
-// -1, the inverse of each of the evidence_ratios is used.
+// Returns the logarithm of a mean of likelihood ratios, one for each of the evidence_ratios.
+// `failed` is the number of failures that were seen, and `expected` the number that was expected.
+// Each likelihood ratio compares two assumptions: that failures come at `ratio` times the expected
+// rate, and that they come at the expected rate. If `power` is -1, the inverse of each of the
+// evidence_ratios is used.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {
@@ -124,10 +125,9 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Notes a change, which look() counts later: at the time `at`, the node has entered its cohort (the
-// nodes with the new version, or the control group), has returned to it, has left it or has failed.
-// If look() has already counted all changes up to a time after `at` (seen_until_), the change
-// counts as if it had happened at seen_until_.
+// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`.
+// look() counts this change later. If look() has already counted all changes up to a time after
+// `at` (seen_until_), the change counts as one at that time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -1,19 +1,21 @@
 // This file computes how strong the evidence is that a new version does worse than the version
-// before. The result is a number that is valid at any time, however often it is computed. `Cohorts`
-// decides which nodes are compared. log_bake_evidence() continues the comparison after all nodes
-// have moved to the new version. judge_verdict.h draws the conclusion from the number. This file
-// does no input or output.
+// before. The evidence is a number, which may be computed as often as one likes. `Cohorts` decides
+// which nodes are compared. log_bake_evidence() continues the comparison after all nodes have moved
+// to the new version. judge_verdict.h draws the conclusion from the number. This file does no input
+// or output.
 //
-// The number is an *e-process*: it begins at 1, and if the versions are alike, the chance that it
-// ever reaches N is at most 1/N, however often it is looked at (Ville's inequality). So a judge
-// that stops the rollout when the number reaches 1/alpha stops a good version with a chance of at
+// The number is an *e-process*. It begins at 1. If the versions are alike, the chance that it ever
+// reaches N is at most 1/N, however often it is computed (Ville's inequality). So if the judge
+// stops the rollout when the number reaches 1/alpha, a good version is stopped with a chance of at
 // most alpha, over the whole rollout.
 //
 // The first failures of nodes are compared with the safe logrank test: J. ter Schure, M. F.
-// Perez-Ortiz, A. Ly, P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first
-// failure, Y1 nodes of the new version and Y0 nodes of the control group are at risk. Let r be the
-// failure rate of the new version divided by that of the control group. Then the chance that the
-// failed node has the new version is
+// Perez-Ortiz, A. Ly, P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. A node is at risk
+// while it is compared and has not failed. The control group is nodes that still run the old
+// version. At each first failure, let Y1 be the number of nodes at risk that have the new version,
+// and Y0 the number of nodes at risk in the control group. Let r be the failure rate of the new
+// version divided by that of the control group. Then the chance that the failed node has the new
+// version is
 //
 //     p(r) = Y1 r / (Y1 r + Y0)
 //
@@ -32,16 +34,17 @@
 //
 // How the evidence behaves:
 //
-//     no node has failed          the evidence stays 1, however long no node fails
-//     one cohort has no node      a failure changes nothing. A cohort is one of the two groups:
-//     at risk                     the nodes of the new version, and the control group
+//     no node has failed          the evidence is 1
+//     one cohort has no node      a failure does not change the evidence. The two cohorts are the
+//     at risk                     nodes with the new version, and the control group
 //     cohorts of unequal size     p(r) depends on both sizes. If a single new node is compared with
 //                                 500 control nodes, and fails, the evidence is 30
 //     a cohort of one node        the failure of this node cannot raise the evidence to 100, the
 //                                 limit for alpha = 0.01
-//     a node reports falsely      its failure counts once, and one failure is not enough
-//     a node reports late, twice  a failure is counted once, when it is known, and a node is at
-//     or never                    risk only as long as the driver hears of the node: see Cohorts
+//     a node reports failures     at most one failure of this node counts, which is not enough to
+//     that it did not have        stop a rollout
+//     a node reports late, twice  a failure counts once, when the driver learns of it. A node is at
+//     or never                    risk only as long as it reports: see Cohorts
 //
 // Values are kept as logarithms, so that they do not overflow, even after 10,000 failures.
 #pragma once
@@ -58,9 +61,9 @@
 namespace fleet {
 
 // The evidence is the mean of the likelihood ratios for these ratios of failure rates, which are
-// multiples of the tolerated ratio. A rollout may have enough failures to distinguish small ratios,
-// so up to 20 each ratio is at most about twice the previous one. The largest ratio stands for a
-// version that fails everywhere.
+// multiples of the tolerated ratio. The ratios up to 20 are close together, since a rollout with
+// many failures can tell small ratios apart. The largest ratio stands for a version that fails
+// everywhere.
 inline constexpr std::array evidence_ratios = {1.5, 2.0, 3.0, 5.0, 9.0, 20.0, 60.0, 200.0};
 
 class Evidence {
@@ -68,16 +71,16 @@ class Evidence {
   using Logs = std::array<double, evidence_ratios.size()>;
 
   Evidence() = default;
-  // Continues from the logarithms that logs() returned in the controller that drove the rollout
-  // before.
+  // Continues from the logarithms of an earlier Evidence, which logs() has returned, for example in
+  // another controller.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation, such as the failure of one node. `is_new` is true if the observation
-  // counts against the new version, such as a failure of a node with the new version. It is false
-  // if the observation does not, such as a failure of a node of the control group. `chance` is the
-  // probability that this observation counts against the new version. The caller computes `chance`
-  // for a new version that is exactly at the limit of what is tolerated, by chance_of_new() or
-  // chance_of_worse(). If `chance` is exactly 0 or 1, the evidence does not change.
+  // Adds one observation. `is_new` is true if it counts against the new version, as the failure of
+  // a node with the new version does. It is false if it counts for the new version, as the failure
+  // of a node of the control group does. `chance` is the probability that this observation counts
+  // against the new version. The caller computes `chance`, by chance_of_new() or chance_of_worse(),
+  // for a new version that is exactly as bad as is tolerated. If `chance` is exactly 0 or 1, the
+  // evidence does not change.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -99,24 +102,24 @@ struct AtRisk {
 // version fail `tolerate` times as often as nodes of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
-// Returns, for two versions that behave alike, the chance that the gauge of the next node is worse.
-// A gauge is a measured value, such as a latency, and not a count of failures. Each node gives one
-// number for each batch: the gauge's change over the soak. A node is *worse* if its change is worse
-// than the median change of the control group's nodes in the same time. For the first node this
-// chance is about one half. For each later node, the chance depends on the earlier nodes, since the
-// median is only an estimate from a few hundred values. Let m be the number of control nodes
-// (`controls`), n the number of nodes that were compared before (`before`), and a the number of
-// those n nodes that were worse (`worse_before`). Then:
+// Returns the chance that the next node is worse by a gauge, if the two versions behave alike. A
+// gauge is a measured value, such as a latency, and not a count of failures. In each batch, each
+// node gives one number: the change of the gauge over the node's soak. A node is *worse* if this
+// change is worse than the median change of the control group's nodes in the same time. For the
+// first node, the chance is about one half. For each later node, the chance depends on the earlier
+// nodes, since the median is only an estimate from a few hundred values. Let m be the number of
+// control nodes (`controls`), n the number of nodes that were compared before (`before`), and a the
+// number of those n nodes that were worse (`worse_before`). Then:
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //
 // This is the formula of Pólya's urn. It is exact if all values are exchangeable and no two values
 // are equal. Equal values count as not worse, which can only weaken the evidence.
 //
-// A chance of one half for every node would ignore that the median of 500 control nodes is itself
-// an estimate. With that fixed chance, the judge would err three times as often as is allowed if
-// each control node changed in every batch as it did in the batch before. `by_half` in
-// tests/together/fleet/judge_world.h simulates such a judge.
+// A chance of one half for every node would be wrong, since the median of 500 control nodes is
+// itself an estimate. Suppose that each control node changes in every batch as it did in the batch
+// before. With one half for every node, the judge would then stop good versions three times as
+// often as is allowed. `by_half` in tests/together/fleet/judge_world.h simulates such a judge.
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
@@ -126,11 +129,11 @@ struct AtRisk {
 // add up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit for the logarithm of the evidence of one comparison: that of failures, or that
-// of one measure. If the logarithm reaches this limit, the verdict is "worse". Each comparison gets
-// a fixed share (`share`) of alpha, the allowed chance of stopping a good version. If the shares
-// add up to at most 1, all comparisons together stop a good version with a chance of at most alpha,
-// even if they depend on each other.
+// Returns the limit for the logarithm of the evidence of one comparison, which is the comparison of
+// failures or of one measure. If the logarithm reaches this limit, the verdict is "worse". alpha is
+// the allowed chance of stopping a good version, and `share` is the part of alpha that this
+// comparison may use. If the shares add up to at most 1, all comparisons together stop a good
+// version with a chance of at most alpha, even if they depend on each other.
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
@@ -138,26 +141,28 @@ struct AtRisk {
 
 // ---- the cohorts
 
-// Keeps the two groups of nodes (cohorts) whose failures a rollout compares: the nodes that run the
-// new version, and the control group, which runs the old one. A node is at risk while its failures
-// would count. This class finds the first failure of each node at risk from the nodes' reports,
-// which may come late, twice or never. Evidence is computed from these failures.
+// Keeps the two groups of nodes, called cohorts, whose failures a rollout compares: the nodes that
+// run the new version, and the control group, which runs the old one. A node is at risk while it is
+// compared and has not failed. This class finds the first failure of each node at risk from the
+// nodes' reports, and computes the evidence from these failures. Reports may come late, twice or
+// never:
 //
-//     a report comes twice, or late      its sequence is not higher than that of the last report,
-//                                        so it is ignored
-//     a report of a failure comes late   the failure counts from when it is known, never earlier
-//     no report comes                    nothing is counted. If a node is silent, the caller calls
-//                                        fail() to count a failure, or leave() to count none
-//     a counter falls                    the node has reset the counter, which counts from 0 again
+//     a report comes twice, or           its sequence is not higher than that of the last report,
+//     after a newer one                  so the report is ignored
+//     a report of a failure comes late   the failure counts from the moment of the report
+//     no report comes                    nothing is counted, unless the caller counts the silence
+//                                        as a failure by fail(), or ends the comparison by leave()
+//     a counter falls                    the node has begun to count from 0 again
 //     a node fails again and again       only its first failure counts
-//     a node has failed before it moved  the node is not compared after its move, since a control
-//                                        node that has failed is not compared any more, either
+//     a node has failed before it has    the node is not compared after it has moved, just as a
+//     moved to the new version           control node that has failed is not compared any more
 //
-// All times are measured with the driver's own clock. look() ignores the latest changes, so that
-// the reports of both cohorts have had the same time to arrive.
+// All times are measured with the clock of the driver, the controller that steers the rollout.
+// look() does not count the latest changes yet, so that the reports of both cohorts have had the
+// same time to arrive.
 
-// look() counts a failure or another change of a node only when it happened at least this long ago,
-// so that late reports have had time to arrive.
+// look() counts a failure or another change of a node only after this time, so that late reports
+// can still arrive.
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
@@ -178,10 +183,10 @@ enum class Cohort { fresh, control };
 // The counts of one cohort (the nodes with the new version, or the control group), as of the last
 // look().
 struct CohortCount {
-  std::int64_t nodes = 0;   // the nodes that were ever compared in this cohort
+  std::int64_t nodes = 0;   // how many nodes were ever compared in this cohort
   std::int64_t failed = 0;  // how many of these nodes have failed; each counts once
   std::int64_t at_risk = 0;
-  Ms node_ms = 0;  // the times at risk of all nodes together
+  Ms node_ms = 0;  // the times at risk of all nodes, added up
 
   bool operator==(const CohortCount&) const = default;
 };
@@ -191,20 +196,20 @@ class Cohorts {
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
   // Continues from the findings of the controller that drove the rollout before: its evidence, and
   // the number of nodes of each cohort that have failed. The caller then calls enter() for all
-  // nodes again. For a node that has failed, `has_failed` must be true, so that its failure is not
-  // counted again.
+  // nodes again, with a `has_failed` that is true for each node that has failed, so that this
+  // failure is not counted again.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Adds the node to this cohort from the time `at` on. If the node is in a cohort already, its
-  // time there ends. If the node was in the same cohort before, CohortCount::nodes does not count
-  // it again. `known` is the node's last report before `at`: the failures in `known` do not count,
-  // only later failures. If `has_failed` is true, the node has already failed, and is not compared.
+  // Adds the node to this cohort from the time `at` on. If the node is in a cohort already, it
+  // leaves that cohort first. A node that was in the same cohort before is not counted again in
+  // CohortCount::nodes. `known` is the node's last report before `at`; only failures after this
+  // report count. If `has_failed` is true, the node has already failed, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
-  // Ends the node's time at risk without a failure, for example if the node moves, goes back, or is
-  // silent together with many others. Later failures of the node do not count until enter() is
-  // called again.
+  // Ends the node's time at risk without a failure, for example if the node moves to another
+  // version, or is silent together with many others. Until enter() is called again, failures of the
+  // node do not count.
   void leave(const std::string& node, Ms at);
   // Notes a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);
@@ -233,8 +238,8 @@ class Cohorts {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // The order in which changes are counted: by time, and at the same moment by a hash of the node's
-  // name, so that neither cohort always comes first.
+  // Changes are counted in this order: by time, and those at the same time by `place`, a hash of
+  // the node's name. So neither cohort always comes first.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;
@@ -262,8 +267,8 @@ class Cohorts {
 
 // ---- the bake
 
-// The following functions compute how strong the evidence is that the new version, which all nodes
-// run by now, fails more often than the version before. judge_watch.h counts the failures.
+// The following functions compute how strong the evidence is that the new version fails more often
+// than the version before, when all nodes run the new version. judge_watch.h counts the failures.
 //
 // During a bake, which follows the last batch of a rollout, every node has moved, so no control
 // group is left. The failures of the nodes with the new version are compared with the failure rate
@@ -282,10 +287,10 @@ class Cohorts {
 //    over all r in evidence_ratios.
 //
 // This evidence is multiplied by the evidence from the batches before the bake. The product is an
-// e-process for the whole rollout. The rollout is stopped when the product reaches
-// 1/(alpha - bake_alpha). A good version is then stopped with a chance of at most alpha. This
-// assumes that during the bake the version before would have failed as often as it did in the
-// control group. The comparison of the batches needs no such assumption.
+// e-process for the whole rollout. If the product reaches 1/(alpha - bake_alpha), the rollout is
+// stopped, so a good version is stopped with a chance of at most alpha. This assumes that during
+// the bake the version before would have failed as often as it did in the control group. The
+// comparison of the batches needs no such assumption.
 //
 //     the control group was never seen  the evidence is 1 (its logarithm is 0), since there is no
 //                                       rate to compare with

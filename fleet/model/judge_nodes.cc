@@ -1,6 +1,7 @@
-// This file has the parts of JudgeWatch that watch individual nodes: which nodes are compared, when
-// a node has failed, and how much of a node's soak was seen. It also asks the control group for its
-// health, and judges a batch by the measures that the component reports about itself.
+// This file has the parts of JudgeWatch that look at individual nodes: which nodes are compared,
+// which nodes have failed, how much of a node's soak was seen, and which nodes of the control group
+// have to be asked for their health. Further functions judge a batch by the measures (numbers such
+// as a latency) that the upgraded component reports about itself.
 #include <algorithm>
 #include <utility>
 
@@ -29,8 +30,8 @@ bool has_soaked(const NodeSight& sight) {
 
 }  // namespace
 
-// Chooses the control group, with which the nodes that run the new version are compared: the nodes
-// that come last in the random order that follows from the rollout's seed.
+// Chooses the control group: the nodes that come last in the random order that follows from the
+// rollout's seed.
 void JudgeWatch::choose_control(const RolloutView& view) {
   std::vector<std::pair<std::uint64_t, std::string>> places;
   std::int64_t nodes = 0;
@@ -94,9 +95,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A node that has not moved is not compared as long as it is silent, since nothing is known about
-  // it. A node that runs the new version has reported that version, so it is compared even if it is
-  // silent now. But a node that fell silent together with many others (is_lost) is not compared
+  // A node that has not moved is not compared as long as it is silent, since its state is not
+  // known. A node that runs the new version has reported that version, so it is compared even if it
+  // is silent now. But a node that fell silent together with many others (is_lost) is not compared
   // before it reports again.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
@@ -107,10 +108,9 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has failed already is not compared. The record `health` counts the node's
-    // failures from before this comparison (`before`) and during it (failures()). If there are
-    // failures of the second kind, `is_counted` keeps look_at_health() from counting a failure
-    // again.
+    // A node that has failed already is not compared. In the record `health`, `before` counts
+    // failures from before this comparison, and failures() those during it. The latter are marked
+    // as counted, so that look_at_health() does not count them again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -143,8 +143,6 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // A new process of fleet-agent is active. If its version is the same as before, this is a
-    // restart, which counts as a failure. If the version differs, somebody has ordered an upgrade.
     const bool is_restart = own->second == part.version;
     part.instance = heard.active;
     part.version = own->second;
@@ -154,10 +152,9 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
 
 // ---- how much of the soak time the drivers have seen
 
-// Adds to found_.seen_ms how much soak time the drivers have seen since the last look. `passed` is
-// the time from the last look to this one. It is added once for each node of the batch that soaks
-// and is not silent. If a node's soak has ended since the last look, `passed` is still added in
-// full for this node.
+// Adds to found_.seen_ms the soak time that was seen since the last look. For each node of the
+// batch that soaks and is not silent, this is `passed`, the time from the last look to this one. If
+// a node's soak has ended in between, `passed` is still added in full for this node.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;
@@ -192,8 +189,8 @@ std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) co
   return nodes;
 }
 
-// Returns the health that the node has reported for this rollout, after its upgrade to the new
-// version or as a node of the control group. Returns null if the node has reported no such health.
+// Returns the health that the node has reported for this rollout, or null if it has reported none.
+// A node that has moved reports for its upgrade; a node of the control group, for the rollout.
 const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::string& node) const {
   const auto heard = heard_.find(node);
   if (heard == heard_.end()) return nullptr;
@@ -254,9 +251,9 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
   return reports;
 }
 
-// Judges the batch by the measures that the nodes have reported, if enough nodes have reported
-// them. Returns an empty string if the batch is judged, or need not be judged by measures.
-// Otherwise returns why the batch cannot be judged by its measures yet.
+// Judges the batch by the measures that the nodes have reported. Returns an empty string if the
+// batch is judged, or need not be judged by measures. Otherwise returns a text for people about the
+// reports that are still missing.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};
@@ -296,14 +293,13 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 }
 
 // Returns the part of alpha_of(), the allowed chance of stopping a good version, that the
-// comparison of failures may use. This is one half if the component is also judged by measures,
-// otherwise all of it. During the first batch, it is not known yet whether there are such measures.
-// In that batch, the part is one half as soon as enough nodes of the control group have reported
-// their health.
+// comparison of failures may use: one half if the component is also judged by measures, otherwise
+// all of it. In the first batch, the measures are not chosen yet. Then the part is one half as soon
+// as enough nodes of the control group have reported their health.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));
-  return alpha_of(view.rollout->terms) * (may_have ? own_share : 1);
+  return alpha_of(view.rollout->terms) * (may_have ? measures_share : 1);
 }
 
 }  // namespace fleet

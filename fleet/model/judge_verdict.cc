@@ -63,10 +63,10 @@ std::string seen_text(const BatchSeen& seen) {
 }
 
 // Returns an empty string if enough nodes are compared, so that the batch has to wait for a
-// verdict. Otherwise returns a text that tells people why the batch does not wait: the rollout has
-// fewer than judge_nodes_min nodes, or fewer than judge_control_min nodes of the control group are
-// at risk. In both cases the judge's numbers are only shown to people, with one exception: in the
-// second case, judge() gives the verdict "worse" if the evidence has reached its limit.
+// verdict. Otherwise returns the reason why the batch does not wait: the rollout has fewer than
+// judge_nodes_min nodes, or fewer than judge_control_min nodes of the control group are at risk. In
+// both cases the judge's numbers are only shown to people. But in the second case, judge() still
+// gives the verdict "worse" if the evidence has reached its limit.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";
@@ -292,7 +292,7 @@ std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode
 }
 
 double log_limit_of_measure(double alpha, std::size_t measures) {
-  return log_limit(alpha, own_share / static_cast<double>(measures));
+  return log_limit(alpha, measures_share / static_cast<double>(measures));
 }
 
 std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha) {

@@ -1,16 +1,17 @@
-// This file makes the judge's verdict on a batch, which decides whether the batch is confirmed, and
-// the verdict as a text for people. It also judges a batch by the measures that the upgraded
-// component reports about itself. This file does no input or output.
+// This file makes the judge's verdict on a batch, and a text for people that explains the verdict.
+// A batch is confirmed, so that its nodes keep the new version, when the verdict is "well". A batch
+// is also judged by the measures (numbers such as a latency) that the upgraded component reports
+// about itself. This file does no input or output.
 //
-//     well       the soak is over: each node of the batch has reported the end of its soak or has
-//                failed. The rollout's drivers have seen the nodes at work for at least
-//                judge_seen_min per cent of the soak, and the verdict is not "worse"
-//     worse      the evidence against the new version has reached its limit (log_limit()); this
-//                may happen at any time, and is final
-//     not known  everything else; this verdict never counts as "well"
+//     worse      the evidence against the new version has reached its limit (log_limit()). This may
+//                happen at any time, and is final
+//     well       not "worse", and the soak is over: each node of the batch has reported the end of
+//                its soak or has failed. The rollout's drivers have seen the nodes at work for at
+//                least judge_seen_min per cent of the soak
+//     not known  in all other cases. Such a batch is not confirmed yet
 //
-// In two cases, too few failures can be compared for a verdict in time. The numbers are then only
-// shown to people, and no batch waits for a verdict:
+// In two cases, too few nodes are compared for a verdict in time. The numbers are then only shown
+// to people, and no batch waits for a verdict:
 //
 //     the rollout has fewer nodes than judge_nodes_min     there is no verdict
 //     fewer than judge_control_min nodes of the control    the verdict can still be "worse", but
@@ -38,8 +39,9 @@ inline constexpr std::int64_t judge_seen_min = 80;
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// The numbers that the judge compares: the counts of the nodes with the new version, the counts of
-// the control group, and the evidence that nodes with the new version fail more often.
+// The numbers that the judge uses: the counts of the nodes with the new version, the counts of the
+// control group (nodes with the old version), and the evidence that nodes with the new version fail
+// more often.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};
@@ -50,7 +52,7 @@ struct Compared {
 // work on a node before it is confirmed there.
 struct BatchSeen {
   bool is_soak_over = false;
-  Ms seen_ms = 0;  // how much of soak_ms the rollout's drivers have seen
+  Ms seen_ms = 0;  // the part of soak_ms that the rollout's drivers have seen
   // The soak time of all nodes of the batch, added up: ten nodes that soak for a minute count as
   // ten minutes.
   Ms soak_ms = 0;
@@ -59,28 +61,28 @@ struct BatchSeen {
 struct JudgeTerms {
   // The largest probability with which the comparison may stop a good version.
   double alpha = static_cast<double>(alpha_default) / million;
-  double tolerate = 1;     // the ratio of failure rates that is tolerated: only for judge_bake()
+  double tolerate = 1;     // the tolerated ratio of failure rates; used only by judge_bake()
   std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;
 };
 
 struct Judgement {
   Verdict verdict = Verdict::not_known;
-  bool is_waited_for = false;
-  // The verdict as a string. `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`
-  // means that 3 of 51 nodes with the new version have failed at least once, and no node of the
-  // control group. The evidence e = 325 has reached its limit of 100.
+  bool is_waited_for = false;  // the batch is not confirmed before the verdict is `well`
+  // A text for people. `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100` means
+  // that 3 of 51 nodes with the new version have failed at least once, and no node of the control
+  // group. The evidence e = 325 has reached its limit of 100.
   std::string words = {};
 };
 
 [[nodiscard]] Judgement judge(const Compared& compared, const BatchSeen& seen,
                               const JudgeTerms& terms);
 
-// Returns the verdict of a bake, which is `well` or `worse`, and its text for people. `bake: 3
-// failed first, 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111` means that 3
-// nodes have failed at least once during the bake, which is a rate of 1.2 failures for each node
-// and day. The control group's rate is at most 0.3, and the evidence e = 500 has reached its limit
-// of 111.
+// Returns the verdict of a bake (the time after the last batch), which is `well` or `worse`, and
+// its text for people. `bake: 3 failed first, 1.2 a node and day, the control at most 0.3: worse, e
+// = 500 > 111` means that 3 nodes have failed at least once during the bake, which is a rate of 1.2
+// failures for each node and day. The control group's rate is at most 0.3, and the evidence e = 500
+// has reached its limit of 111.
 //
 // No batch waits for this verdict, since all batches are done. `log_before` is the logarithm of the
 // evidence from the batches before the bake.
@@ -88,8 +90,8 @@ struct Judgement {
                                    const JudgeTerms& terms);
 
 // Returns the evidence as a string: `e = 32`, or `e = 325 > 100` if it has reached the limit. A
-// number below 10 has two digits, so that people see how far away the limit is. Above a million,
-// the text is `e > 1000000`. Both parameters are logarithms.
+// number below 10 has two digits. Above a million, the text is `e > 1000000`. Both parameters are
+// logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
 // Returns the allowed chance of stopping a good version by the judge's comparisons. This is the
@@ -106,9 +108,9 @@ struct Judgement {
 
 // ---- the measures
 
-// The following functions judge a rollout by measures, such as latency or a count of errors, that
-// the upgraded component reports about itself. They decide whether the measures have become worse
-// on more nodes with the new version than on nodes of the control group.
+// The following functions judge a rollout by measures, such as a latency or a count of errors, that
+// the upgraded component reports about itself. They decide whether the measures get worse more
+// often on nodes with the new version than on nodes of the control group.
 //
 // For each batch and each measure, each node gives one number: the change of the measure over the
 // soak. When the soak is over, the numbers of the batch's nodes are compared once with the numbers
@@ -118,23 +120,24 @@ struct Judgement {
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control group: see chance_of_worse() in judge_evidence.h
 //     a counter, worse down     a node is worse if its counter has risen less than the median
-//     a counter, worse up       the mean of the evidence of two comparisons. The first, as above,
-//                               finds a counter that rises faster. The second finds a counter that
-//                               should not rise at all: a node has failed if its counter has risen.
-//                               The order in which the counters have risen is not known, so these
-//                               failures are counted in a random order of the nodes
+//     a counter, worse up       two comparisons are made, and the evidence is the mean of both. The
+//                               first compares with the median, as above, and finds a counter that
+//                               rises faster. The second finds a counter that should not rise at
+//                               all: it takes a node for failed if its counter has risen. Since the
+//                               order of these failures is not known, they are counted in a random
+//                               order of the nodes
 //
-// --tolerate is a ratio of failure rates. So it has an effect only on the comparisons in which
+// The option --tolerate gives a ratio of failure rates. So it affects only the comparisons in which
 // nodes fail: `Cohorts`, the bake, and the second comparison of a counter. A version that is as
-// good as the version before is stopped with a chance of at most alpha, however large a ratio is
-// tolerated. For a version that fails exactly as often as is tolerated, this limit holds only
-// approximately, since the comparison of counters does not know the order of the failures.
+// good as the version before is stopped with a chance of at most alpha, for every tolerated ratio.
+// For a version that fails exactly as often as is tolerated, this limit holds only approximately,
+// since the comparison of counters does not know the order of the failures.
 //
-// A weighted mean of e-processes (see judge_evidence.h) is an e-process, too. So the evidence of
-// all batches is the mean of the evidence of each, with the weights of log_share_of_batch(). The
-// measures share one half of alpha (`own_share`) in equal parts, and the comparison of failures
-// (`Cohorts`) has the other half. For this division, the measures and the failures need not be
-// independent.
+// The evidence of all batches is the mean of the evidence of each batch, with the weights of
+// log_share_of_batch(). A weighted mean of e-processes is an e-process, too (see judge_evidence.h).
+// The measures share one half of alpha (`measures_share`) in equal parts, and the comparison of
+// failures (`Cohorts`) has the other half. Measures and failures may depend on each other, since
+// alpha is divided between them.
 //
 // The measures by which a rollout is judged are chosen once, at its first batch, from the reports
 // of the control group alone. A measure is chosen if it has a direction in which it gets worse, and
@@ -145,12 +148,12 @@ struct Judgement {
 // A measure is judged only if at least this percentage of the control group's nodes, and also of
 // the batch's nodes, have reported how much the measure has changed.
 inline constexpr std::int64_t measure_given_min = 80;
-// The part of alpha (the allowed chance of stopping a good version) that all measures of a
-// component share. The comparison of failures (judge_evidence.h) has the rest.
-inline constexpr double own_share = 0.5;
+// The part of alpha (the allowed chance of stopping a good version) for all measures of a component
+// together. The comparison of failures (judge_evidence.h) has the rest.
+inline constexpr double measures_share = 0.5;
 
-// One node's change of a measure. A list of such changes must have an order that does not depend on
-// the changes themselves, since the evidence from each change depends on the changes before it.
+// One node's change of a measure. In a list of such changes, the order must not depend on the
+// changes themselves, since the evidence from each change depends on the changes before it.
 struct MeasuredChange {
   bool is_fresh = false;
   double change = 0;
@@ -176,8 +179,8 @@ struct MeasuredNode {
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch by `measure`, and writes the result into `measure`. Returns an empty string if
-// the batch is judged, otherwise why it cannot be judged yet. `fresh` is how many nodes of the
-// batch have soaked. The batch cannot be judged yet if fewer than measure_given_min per cent of
+// the batch is judged, otherwise a text that says why it cannot be judged yet. `fresh` is how many
+// nodes of the batch have soaked. The batch can be judged if at least measure_given_min per cent of
 // these nodes have reported a change of the measure. If fewer than judge_control_min nodes of the
 // control group have reported a change, the batch adds no evidence, but counts as judged.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
@@ -185,7 +188,7 @@ struct MeasuredNode {
                                         std::int64_t batch, double tolerate = 1);
 
 // Returns the limit for the logarithm of the evidence of one measure, if there are `measures`
-// measures. `alpha` is the result of alpha_of() for the rollout.
+// measures. `alpha` is alpha_of() the rollout.
 [[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
 // Writes the current result of each measure into that measure's text. Returns the texts of the

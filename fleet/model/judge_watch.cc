@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// Returns whether the batch's soak is over, and how much of the soak's time the rollout's drivers
-// have seen. The soak is not over while a node of the batch has yet to begin, is being upgraded, or
-// soaks.
+// Returns whether the batch's soak is over, and how much of the soak time the rollout's drivers
+// have seen. The soak is over when each node of the batch has soaked, or has ended its upgrade in
+// another way.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -78,8 +78,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // If the judge's record cannot be read, it is ignored; this driver later writes the record
-    // anew.
+    // A record that cannot be read is ignored, and overwritten later.
     if (judge) written_ = judge.value();
   }
 }
@@ -115,8 +114,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes. So `silent_since`, the
-    // time at which a node was first seen silent, is forgotten for each node.
+    // While the rollout is not under way, its nodes are not watched. So forget since when each node
+    // is silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -138,8 +137,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Updates the two counts of the bake. Adds the failures of nodes with the new version since the
-// last look, and the time for which all these nodes together were at risk.
+// Adds, to the two counts of the bake, the failures of nodes with the new version since the last
+// look, and the times at risk of all these nodes.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);
@@ -206,8 +205,8 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
   found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
     found_.logs.push_back(std::llround(log * million));
-  // put_right() cuts strings and lists that are too long for a record. It also does so when a
-  // record is read. If `found_` were not cut here, it would differ from the record that is read
+  // put_right() cuts strings and lists that are too long for a record. Every record that is read is
+  // cut in this way. If `found_` were not cut here, it would differ from the record that is read
   // back, and would be written again and again.
   static_cast<void>(put_right(found_));
   is_news_ = is_news(now);
@@ -217,16 +216,16 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // The judge's text contains rates, which change all the time. A change of the text alone is
-  // therefore no reason to write the record.
+  // The judge's text contains rates, which change all the time. So a change of the text alone does
+  // not cause a write.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The control group's time at risk (how long its nodes were compared and had not failed, added
-  // up) grows all the time. If only this time has changed, the record is not written. A change of
-  // the bake's time at risk alone is written at intervals of bake_note_ms_, so a driver that dies
-  // loses at most one such interval.
+  // The control group's time at risk (how long its nodes were compared and had not failed) grows
+  // all the time. A change of this time alone does not cause a write. A change of the bake's time
+  // at risk alone is written at intervals of bake_note_ms_, so a driver that dies loses at most one
+  // such interval.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

@@ -1,48 +1,50 @@
-// This file watches the nodes of one rollout, using the records that the rollout's driver reads
-// anyway. It finds out which nodes run the new version, which nodes are the control group with the
-// old version, and which of all these nodes fail. The judge, which compares the failures of the two
-// groups, gets its numbers from this file. This file does no input or output.
+// This file watches the nodes of one rollout. It finds out which nodes run the new version, which
+// nodes are the control group with the old version, and which of all these nodes fail. The judge,
+// which compares the failures of the two groups, gets its numbers from this file. All facts come
+// from records that the rollout's driver (the controller that steers the rollout) reads anyway.
+// This file does no input or output.
 //
 //     control     the control group: the last control_size() nodes in the random order that follows
-//                 from the rollout's seed, until they move
-//     others      all other nodes that have not moved are watched, but not compared. If such a node
-//                 fails, it is not compared after its move, either. A node of the control group
-//                 that fails leaves the group, and is not compared after its move
-//     new         nodes on which the new version is active: from a minute after its activation to
-//                 the end of the rollout
+//                 from the rollout's seed, until they move to the new version
+//     others      all other nodes that have not moved. These are watched, but not compared. A node
+//                 that fails before it has moved, in the control group or not, is not compared
+//                 after its move
+//     new         the nodes on which the new version is active: from a minute after its activation
+//                 to the end of the rollout
 //     a failure   one of these four:
-//                 - A new process of fleet-agent is active and has the same version as the process
-//                   before it. Then it is no upgrade that somebody has ordered, but a restart.
+//                 - fleet-agent was restarted: a new process is active, and has the same version as
+//                   the process before. A process with another version comes from an upgrade, which
+//                   is no failure.
 //                 - No process of fleet-agent has reported for five minutes. But if more than a
-//                   tenth of the nodes that have not moved are silent, too, the cause is unknown,
-//                   and the node is not compared until it reports again.
+//                   tenth of the nodes that have not moved are silent at that time, the cause is
+//                   unknown, and the node is not compared until it reports again.
 //                 - The record `health` of the node shows a failure of the component.
-//                 - A node with the new version has failed and goes back to the old version. In a
+//                 - The new version has failed, and the node goes back to the old version. In a
 //                   rollout of fleet-agent, this always counts, since the same crash in the control
 //                   group would count as a restart. In a rollout of another component, it counts
 //                   only if the node reports its health. A node with an older fleet-agent does not
 //                   report crashes of the old version, so a comparison would be unfair.
-//     health      before each batch, the control group is asked for its health, by the record
-//                 `control`; a node that reports an earlier failure is not compared
-//     measures    the measures that the component reports about itself are judged when a batch has
-//                 soaked: see judge_verdict.h
-//     unseen      the time in which a node of the batch is silent during its soak, or in which
-//                 there is no driver, does not count as time in which the node was seen to work
+//     health      before each batch, the record `control` asks the nodes of the control group for
+//                 their health. A node that reports an earlier failure is not compared
+//     measures    the measures (numbers that the component reports about itself) are judged when a
+//                 batch has soaked: see judge_verdict.h
+//     seen        a node was seen to work for the time of its soak, without the times in which the
+//                 node was silent or no driver was at work
 //
-// The record rollout/NAME/judge has the findings, so that a driver that takes over can continue
-// from them. The record is written immediately when a compared node fails, and within a minute when
-// a node fails that is not compared. It is also written about ten times in a soak, to note how much
-// of the soak was seen. The judge looks at the nodes only from time to time, since thousands of
-// nodes may report at the same time.
+// The record rollout/NAME/judge has the findings, so that the next driver can continue from them.
+// The record is written immediately when a compared node fails, and within a minute when a node
+// fails that is not compared. It is also written about ten times in a soak, to note how much of the
+// soak was seen. The judge looks at the nodes only from time to time, since thousands of nodes may
+// report at the same time.
 //
-// During a bake, which follows the last batch, every node has moved to the new version. The nodes
-// are still watched, and compared with the rate of failures that the control group had, according
-// to the record: see judge_evidence.h. Nothing waits for the verdict of the bake, but if this
-// verdict is "worse", the rollout is aborted.
+// During a bake, which follows the last batch, all nodes run the new version. Their failures are
+// compared with the failure rate that the control group had, according to the record: see
+// judge_evidence.h. No batch waits for the verdict of the bake, but if it is "worse", the rollout
+// is aborted.
 //
-// A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
-// control group, or if the order of the nodes is not random, the batch does not wait for the
-// verdict.
+// A batch is confirmed when the verdict is "well". The batch does not wait for the verdict if the
+// rollout has fewer nodes than judge_nodes_min or no control group, or if the order of its nodes is
+// not random.
 #pragma once
 
 #include <map>
@@ -60,14 +62,14 @@ namespace fleet {
 
 // The time from one examination of the nodes by the judge to the next.
 inline constexpr Ms judge_look_ms = 10'000;
-// If the only news is failures of nodes that are not compared, the judge's record is written at
-// most once in this time.
+// The judge's record is written at most once in this time if only nodes that are not compared have
+// failed.
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time counts as failed. The time is long, since a machine may need
 // minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
 // If more than one in `judge_silent_share` of the nodes that have not moved are silent, the network
-// is the likely cause. In this case, the silence of a node is not counted as a failure.
+// is the likely cause, and the silence of a node does not count as a failure.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 // How long, after the soak of a batch, the judge waits for the measures that some nodes have not
@@ -111,7 +113,7 @@ class JudgeWatch {
   };
   // The facts that this driver has found out about one node of the rollout.
   struct Part {
-    // The time at which the driver begins to watch the node, or no value if it watches the node
+    // The time from which the driver is to watch the node, or no value if it watches the node
     // already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
@@ -120,12 +122,12 @@ class JudgeWatch {
     bool is_lost = false;
     std::string instance = {};
     std::string version = {};  // the version of the node's active fleet-agent
-    bool is_counted = false;   // a failure from the node's record `health` was counted
+    bool is_counted = false;   // the failure in the node's record `health` was counted
   };
   struct SoakReports {
     std::vector<MeasuredNode> nodes = {};
     std::int64_t soaked = 0;   // how many nodes of the batch have soaked to the end
-    std::int64_t missing = 0;  // how many nodes of the batch have not reported yet, but still may
+    std::int64_t missing = 0;  // how many reports may still come
   };
 
   void begin(const RolloutView& view);
@@ -167,24 +169,22 @@ class JudgeWatch {
   std::set<std::int64_t> failed_;
   Ms control_ms_before_ = 0;  // the control group's time at risk that earlier drivers have seen
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
-  // During a bake, the nodes' time at risk (how long they were compared and had not failed) grows
-  // all the time. If nothing else has changed, it is written to the store only once in this
-  // interval.
+  // During a bake, the time at risk (how long nodes were compared and had not failed) grows all the
+  // time. If only this time has changed, it is written to the store once in this interval.
   Ms bake_note_ms_ = judge_note_ms;
   std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
   Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   // The number (turn_of()) of the last batch whose soak has ended, and the time at which this
-  // driver noticed that end. From that time on, the batch waits for missing reports, but at most
-  // for judge_measures_ms.
+  // driver noticed the end. Reports that are missing then may still come for judge_measures_ms.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
 
-// Returns the value of the member `run` in a record `control`. Such a record asks a node of the
-// control group for its health. The value is different for each batch; `turn` is the number of the
+// Returns the value of the member `run` in the record `control`, by which a node of the control
+// group is asked for its health. The value is different for each batch; `turn` is the number of the
 // batch, from turn_of().
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 

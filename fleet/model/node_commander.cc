@@ -43,17 +43,15 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. Report the answer again, unless this process has already
-    // handled this write of the command (a write has its own revision). A controller that writes
-    // the command again wants the answer again.
+    // The command was answered before. Report the answer again if the event is about a new write of
+    // the command, which has a new revision: the controller then asks for the answer again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
   seen_ = event;
   if (job_ && same) job_->revision = event.revision;
-  // The command in this event replaces the command in `job_`. Drop the replaced command if it has
-  // not begun. If the store is being asked whether the replaced command may begin, the answer does
-  // not count any more, even if it says yes.
+  // Drop the command in `job_` if this event replaces it and it has not begun. If the store is
+  // being asked about the dropped command, the answer does not count any more.
   const bool replaces = job_ && job_->command.id != event.command.id;
   if (replaces && job_->stage != Job::Stage::acting) job_.reset();
   consider();
@@ -89,8 +87,8 @@ void NodeCommander::consider() {
     begin_at_ = seen_at_ + command.delay_ms;
     return;
   }
-  // If no `confirm` has come in time, the node already goes back. A `confirm` that comes now is
-  // answered when the phase `unconfirmed` is reported: an earlier answer would look like a failure
+  // If no `confirm` has come in time, the node already goes back. A `confirm` that comes now gets
+  // its answer together with the phase `unconfirmed`. An earlier answer would look like a failure
   // of the version.
   if (command.action == CommandAction::confirm && run_ && run_->late) return;
   const std::string why = why_not(command);
@@ -98,8 +96,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that must not begin: an error or, if the command's effect is
-// there already, a result. Returns an empty string if the command must begin.
+// Returns an empty string if the command must begin. Otherwise returns the answer to it: an error,
+// or a result if there is nothing left to do.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -151,9 +149,9 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // The store refuses to let the command begin, since one of the compared records has changed:
-    // the command, the record `active` that names the active instance, or the record `stop`. An
-    // event will soon report the change. Nothing was done, so this command may still begin later.
+    // One of the compared records has changed: the command, the record `active` or the record
+    // `stop`. An event will soon report the change. Nothing was done, so this command may still
+    // begin later.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -218,9 +216,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // `repeated_` is the id of the command whose answer is reported to the store. Report the answer
-  // to the command `id`, unless the store already has a newer command that is answered, too. In
-  // that case, the answer to the newer command is reported, since a controller waits for it.
+  // Report this answer, unless the store has a newer command that is answered already: the
+  // controller waits for the answer to that one.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -298,8 +295,7 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// Notes in the ledger the version that runs now. Notes nothing while an upgrade is under way, since
-// the upgrade may still be undone.
+// Notes the running version in the ledger, but not during an upgrade, which may still be undone.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);
@@ -310,8 +306,7 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    // Ask the store again whether this command may begin. The stage `saving` makes settle() send
-    // this question, as soon as no save of the ledger is under way.
+    // The stage `saving` makes settle() ask the store again.
     job_->stage = Job::Stage::saving;
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
@@ -323,8 +318,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the order to go back is sent. So the reason for going back is
-    // known even if this process is killed after sending the order.
+    // The ledger is saved before the order to go back is sent. So if this process is killed after
+    // that, the next process knows the reason for going back.
     ledger_.late = run_->command.id;
   }
 }

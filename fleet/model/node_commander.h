@@ -1,33 +1,37 @@
-// Executes the commands for one component on a node, as a state machine.
-//
-// If a command is for this node and this instance, and has no answer yet, the node waits until the
-// command's delay has passed since its receipt. Then the command goes through these steps:
+// This file executes the commands for one component (a program that is upgraded) on a node, as a
+// state machine. A controller writes a command into the store. If the command is for this instance
+// (process) of fleet-agent, and has no answer yet, the node waits until the command's delay has
+// passed since its receipt. Then the command goes through these steps:
 //
 //     save      the command's id is written to the ledger on disk
 //     ask       a transaction without writes asks the store whether the command is unchanged, this
 //               instance is active and, if the command begins something, the record `stop` is
-//               absent. If no answer comes, or the command's time limit has passed, nothing is done
-//     act       prepare, begin an upgrade, commit it, go back, or reboot
+//               absent. The node acts only if the store says yes before the command's time limit
+//     act       prepare a release, begin, commit or cancel an upgrade, replace the old version by
+//               the new one that waits, or reboot
 //     save      the answer is written to the ledger on disk
 //     report    answer and progress are written to the store, if this instance is still active
 //
-// If the store has a command with the id of an answered command again, the node reports the stored
-// answer, and executes nothing. If a command was begun before a restart of fleet-agent, the
-// upgrader reports how its upgrade has ended, or that the upgrade is on trial. If the upgrader does
-// not know the upgrade, the answer is `interrupted`. An upgrade begins only with a release that a
-// command `prepare` has prepared since the last upgrade. A command with `undo` brings back the
-// version that, according to the ledger, ran just before the current one. An undo to any other
-// version is refused. A command with `undo` is executed even if the record `stop` exists.
+// If a controller writes a command again that the node has answered, the node reports the stored
+// answer, and executes nothing. If fleet-agent was restarted after a command had begun, the
+// upgrader reports how the upgrade of this command has ended, or that it is still on trial (the new
+// version runs, but is not committed). If the upgrader does not know the upgrade, the answer is
+// `interrupted`.
 //
-// If the order to commit an upgrade, or to go back, could not be sent to the upgrader or was
-// refused, the order is repeated until the upgrade has ended. The upgrader refuses to cancel an
-// upgrade while the old version stops. So the order to go back is sent again as soon as the new
+// An upgrade begins only with a release that a command `prepare` has prepared since the last
+// upgrade. A command with `undo` brings back the version that, according to the ledger, ran just
+// before the current one, and no other version. It is executed even if the record `stop` exists.
+//
+// The node sends the upgrader orders to commit an upgrade, or to go back to the old version. An
+// order that did not arrive, or was refused, is repeated until the upgrade has ended. The upgrader
+// refuses to go back while the old version stops. So this order is sent again as soon as the new
 // version is active.
 //
-// An upgrade by `apply` stays on trial. The new version has soaked when it has been active for
-// soak_ms. If no command `confirm` comes within confirm_ms of the activation, by this node's clock,
-// the node goes back to the old version by itself. A confirm_ms of 0 stands for the longer of three
-// soaks and five minutes. `confirm` is answered with `done` only when the upgrade is committed.
+// After a command `apply`, the new version stays on trial. It has soaked when it has been active
+// for soak_ms. If no command `confirm` comes within confirm_ms of the activation, by this node's
+// clock, the node goes back to the old version by itself. If confirm_ms is 0, this time is three
+// soaks, but at least five minutes. `confirm` is answered with `done` only when the upgrade is
+// committed.
 #pragma once
 
 #include <optional>
@@ -41,12 +45,12 @@
 
 namespace fleet {
 
-// Messages to the store are repeated after this time: a question if the store has not answered it,
-// and a report if the store has not committed it.
+// A question that the store has not answered, and a report that the store has not committed, are
+// sent again after this time.
 inline constexpr Ms ask_again_ms = 1'000;
 
-// If an order to commit or to go back has not reached the upgrader, or the upgrader has refused it,
-// the order is sent again after this time.
+// An order to commit or to go back that has not reached the upgrader, or was refused, is sent again
+// after this time.
 inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {
@@ -63,8 +67,8 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// The first event after a start of fleet-agent, sent when the ledger has been read. It has the
-// state of the last upgrade, as the upgrader reports it.
+// The first event after a start of fleet-agent: the state of the last upgrade, as the upgrader
+// reports it.
 struct Restarted {
   std::string under_way = {};  // the id of the upgrade that is under way; empty if there is none
   // How long ago the new version became active; no value if it is not active.
@@ -72,13 +76,13 @@ struct Restarted {
   std::string ended = {};  // the id of the upgrade that ended last; empty if none has ended
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // the upgrade `ended` was on trial, and no commit came in time
+  bool expired = false;  // the upgrade `ended` went back, since no commit came in time
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
-// The event that reports whether this instance (process) of fleet-agent is the one that acts for
-// the node. If so, `revision` is the revision of the record `active`, which names this instance;
-// otherwise it is 0.
+// Says whether this instance (process) of fleet-agent is active, that is, acts for the node. If so,
+// `revision` is the revision of the record `active`, which names this instance. Otherwise
+// `revision` is 0.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -88,9 +92,8 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// An event about a restored store. If `differs` is true, the store was restored from a snapshot,
-// and this node does nothing until a person has accepted the restored store. If `differs` is false,
-// a person has accepted the restored store.
+// If `differs` is true, the store was restored from a snapshot, and this node does nothing until a
+// person accepts the restored store. If `differs` is false, a person has accepted it.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -110,15 +113,14 @@ struct PrepareEnded {
 struct UpgradeActivated {
   std::string command = {};
 };
-// The event that the program that reboots the machine has ended. If it could not be started or has
-// failed, `error` says why. If it has succeeded, `error` is empty: the machine will reboot soon,
-// and the next process of fleet-agent answers the command.
+// The program that reboots the machine has ended. If it could not be started or has failed, `error`
+// says why. Otherwise `error` is empty: the machine will reboot soon, and the next process of
+// fleet-agent answers the command.
 struct RebootEnded {
   std::string command = {};
   std::string error = {};
 };
-// The event that an order to commit or to go back has not reached the upgrader, or was refused by
-// the upgrader.
+// An order to commit or to go back has not reached the upgrader, or the upgrader has refused it.
 struct NotTold {
   std::string upgrade = {};
 };
@@ -130,8 +132,8 @@ struct UpgradeEnded {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// The event that reports which version of the component runs now. The version may have been started
-// by a command, a desired version or a person.
+// This version of the component runs now, whether a command, a desired version or a person has
+// brought it.
 struct RunsNow {
   std::string version = {};
 };
@@ -164,9 +166,9 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// The action to begin an upgrade that has the command's id. If trial_ms is not 0, the upgrader
-// brings back the old version after that time unless the action SendCommit comes first. If trial_ms
-// is 0, the upgrader itself decides when the new version is committed.
+// Begins an upgrade with the id of the command. If trial_ms is 0, the upgrader itself decides when
+// the new version is committed. Otherwise the upgrader brings back the old version after trial_ms,
+// unless SendCommit comes first.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -184,10 +186,9 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// The action to confirm the new version, which was started beside the old one and waits for this
-// confirmation. The new version then replaces the old one.
+// Lets the new version, which was started beside the old one and is ready, replace the old one.
 struct PassGate {
-  std::string command = {};  // the id of the command
+  std::string command = {};
   std::string reason = {};
   Ms deadline_ms = 0;
 
@@ -208,8 +209,8 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // Returns the time at which the caller must send the event NodeTimePassed, or no value if no time
-  // limit is running.
+  // Returns the time at which the caller must send the event NodeTimePassed, or no value if there
+  // is no need to.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
   // Returns whether the last order for this upgrade was to commit it.
@@ -220,12 +221,12 @@ class NodeCommander {
   // Returns whether an upgrade that a command has begun is under way.
   [[nodiscard]] bool has_run() const { return run_.has_value(); }
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
-  // Returns the whole state as a string, with times relative to `now`. Tests compare these strings
-  // to find out whether two states are equal.
+  // Returns the whole state as a string, with times relative to `now`. Tests compare states by
+  // these strings.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // A command that the node is carrying out.
+  // The command that is being executed.
   struct Job {
     enum class Stage { saving, asking, acting };
 
@@ -235,17 +236,17 @@ class NodeCommander {
     Stage stage = Stage::saving;
     std::optional<Ms> ask_at = {};  // when to ask the store again
   };
-  // An upgrade that was begun and has not ended.
+  // The upgrade that has begun and has not ended.
   struct Run {
     Command command = {};
     std::optional<Ms> activated = {};
     bool soaked = false;
     bool commit_sent = false;
-    bool late = false;  // no `confirm` came in time: the upgrade has to go back
+    bool late = false;  // no `confirm` came in time, so the node goes back
     bool late_told = false;
-    bool told = false;               // a command has ordered the upgrade to go back
-    std::string reason = {};         // the reason in the command to go back
-    std::optional<Ms> tell_at = {};  // when to repeat the order to commit or to go back
+    bool told = false;               // a command has ordered to go back
+    std::string reason = {};         // the reason that this command gives
+    std::optional<Ms> tell_at = {};  // when to send the order to the upgrader again
   };
 
   void take(const Restarted& event);
@@ -281,7 +282,7 @@ class NodeCommander {
   void report();
   [[nodiscard]] Transaction question() const;
   [[nodiscard]] Transaction report_of(const std::string& answered) const;
-  // Returns whether the machine has rebooted since the last command, which was to reboot it.
+  // Returns whether the last command was to reboot the machine, and the machine has rebooted since.
   [[nodiscard]] bool has_rebooted() const {
     return ledger_.begun.action == CommandAction::reboot && identity_.boot_id != ledger_.boot_id;
   }
@@ -295,15 +296,14 @@ class NodeCommander {
   std::optional<CommandSeen> seen_;
   Ms seen_at_ = 0;
   std::optional<Ms> begin_at_;  // when the delay of the command in `seen_` is over
-  std::string dropped_;         // the id of a command whose time limit has passed
-  std::string repeated_;        // the id of the command whose answer is to be reported
+  std::string dropped_;         // the id of a command that has not begun within its time limit
+  std::string repeated_;        // the id of the command whose answer the store must have
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to repeat a report that may be lost
-  // The id of the command for which the store is being asked whether it may begin; empty if no
-  // question is under way.
+  // The id of the command that the store is being asked about; empty if no question is under way.
   std::string asked_;
-  std::string running_;  // the version of the component that runs
+  std::string running_;  // the running version of the component
   Revision active_ = 0;
   bool epoch_differs_ = false;
   bool saving_ = false;

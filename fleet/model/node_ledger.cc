@@ -1,8 +1,7 @@
-// The ledger of a component, and the functions of NodeCommander that use it. After a restart of
+// The ledger of a component, and those functions of NodeCommander that use it. After a restart of
 // fleet-agent, these functions find out the outcome of a command that an earlier process has begun.
-// They also save the ledger, ask the store and report: at most one save, one question to the store
-// and one report are under way at a time. And they decide when the event NodeTimePassed must come
-// next.
+// They save the ledger, ask the store and report to it, each at most once at a time. They also
+// decide when the event NodeTimePassed must come next.
 #include <utility>
 
 #include "fleet/model/desired_view.h"
@@ -60,12 +59,11 @@ bool NodeLedger::ran_before(std::string_view version, std::string_view running) 
 // ---- after a restart
 
 void NodeCommander::take(const Restarted& event) {
-  // The machine may have rebooted even if the program that reboots it has reported a failure.
   if (has_rebooted()) ledger_.reboot_wanted = false;
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command has no answer, the earlier process of fleet-agent may have executed the
-  // command and exited before it noted the answer.
+  // If the last command has no answer, the earlier process may have requested its upgrade, and
+  // exited before it could note the upgrade in the ledger.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
@@ -192,9 +190,9 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // The report may not have been written, so it is sent again later. If the store refused the
-    // report because a different instance is active by now, the event ActiveIs comes first and
-    // prevents the repetition.
+    // The report may not have been written, so it is sent again later. If the store has refused it
+    // because another instance is active, the event ActiveIs comes first, and this process sends no
+    // report any more.
     report_at_ = now_ + ask_again_ms;
   }
 }

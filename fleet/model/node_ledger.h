@@ -1,7 +1,7 @@
-// The ledger of a component: a file in which fleet-agent notes the commands that it has begun and
-// their answers. Thanks to the ledger, each command is executed at most once, even if fleet-agent
-// is killed. The ledger is synced to disk before fleet-agent executes a command or reports an
-// answer.
+// The ledger of a component (a program that is upgraded on a node): a file in which fleet-agent
+// notes the commands that it has begun, and their answers. Thanks to the ledger, each command is
+// executed at most once, even if fleet-agent is killed. fleet-agent executes a command, and reports
+// an answer, only after the ledger was synced to disk.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace fleet {
 
-// How many answers the ledger keeps. The node needs only the last one, since a driver repeats only
-// its last order. Older answers are kept for people to read.
+// How many answers the ledger keeps. The node needs only the last one, since a controller repeats
+// only its last command. Older answers are for people to read.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};          // the last command that was begun; without an id if there is none
+  Command begun = {};          // the last command that has begun; its id is empty if there is none
   Command upgrade = {};        // the command that began the last upgrade
-  std::string prepared = {};   // the prepared release, with which an upgrade may begin
-  std::string boot_id = {};    // the boot in which the command `reboot` began
+  std::string prepared = {};   // the release that is ready for an upgrade; empty if there is none
+  std::string boot_id = {};    // the id of the boot in which the command `reboot` has begun
   bool reboot_wanted = false;  // the last upgrade needs a reboot
   std::string late = {};       // the id of an upgrade that was not confirmed in time
   std::string committed = {};  // the trace of the last upgrade that was committed
@@ -39,11 +39,11 @@ struct NodeLedger {
   void answer(const Answer& answer);
 
   // Notes that this version of the component runs now. Called only while no upgrade by a command is
-  // under way. If this is not the version that the last upgrade by a command has brought, the
-  // ledger forgets which version ran before that upgrade, so that no undo brings that version back.
+  // under way. If another version than `came_to` runs now, the ledger forgets `came_from`, so that
+  // no undo goes back to that version.
   void runs(std::string_view version);
-  // Returns whether `version` is the version that ran just before `running`. `running` is empty if
-  // no version runs, as after a crash; the version that ran last then takes the place of `running`.
+  // Returns whether `version` ran just before `running`, which is the running version. If no
+  // version runs, as after a crash, `running` is empty, and stands for the version that ran last.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

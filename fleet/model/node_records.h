@@ -1,6 +1,6 @@
-// The records of one node: its description, the versions that it runs, its instances, its commands
-// and its answers. This file contains only data structures; record_members.h says how the records
-// are written. Times of the wall clock are strings that are only shown to people.
+// The records of one node: its description, its versions, its instances (processes of fleet-agent),
+// its commands and its answers. This file contains only data structures; record_members.h says how
+// the records are written. Times of the wall clock are strings that are only shown to people.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace fleet {
 // The record node/ID/info: what a node reports about itself. The node writes this record again only
 // if a value has changed.
 struct NodeInfo {
-  std::map<std::string, std::string> facts = {};   // os, arch and more, as fleet-agent finds them
-  std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
+  std::map<std::string, std::string> facts = {};   // os, arch and more, found by fleet-agent
+  std::map<std::string, std::string> labels = {};  // from the options of fleet-agent
   std::int64_t protocol = 0;  // the version of the command protocol that the node knows; 0: unknown
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
@@ -52,9 +52,9 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// The record node/ID/active: the instance (process) of fleet-agent that acts for the node. If more
-// instances run on the node, as during an upgrade of fleet-agent, they only wait. The record has no
-// lease.
+// The record node/ID/active: the active instance, which is the process of fleet-agent that acts for
+// the node. Other instances, such as a second one during an upgrade of fleet-agent, only wait. The
+// record has no lease.
 struct Active {
   std::string instance = {};
   std::string boot_id = {};
@@ -65,16 +65,19 @@ struct Active {
 
 enum class UpgradePhase {
   unknown,
-  staging,        // the release is being fetched
-  verifying,      // signature and self-test are being checked
-  prepared,       // the release is on disk and verified; the upgrade has not begun yet
+  // The upgrade has begun. For a desired version, the release is being fetched. A command begins an
+  // upgrade only when the release is on disk.
+  staging,
+  // The release for a desired version is on disk, and the new version is not ready yet.
+  verifying,
+  prepared,       // not used any more
   cutover_ready,  // the new version runs beside the old one, and waits for the command `stop`
   soaking,        // the new version is active and on trial, for soak_ms
   soaked,         // the new version has worked for soak_ms, and waits for `confirm`
   done,
   failed,
-  unconfirmed,  // the node went back since no `confirm` came
-  rolled_back,  // the node went back because a command ordered it
+  unconfirmed,  // the node went back to the old version, since no `confirm` came
+  rolled_back,  // a command has brought the node back to the old version
 };
 constexpr auto names(UpgradePhase) {
   return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
@@ -82,7 +85,7 @@ constexpr auto names(UpgradePhase) {
                                           "unconfirmed", "rolled-back"});
 }
 
-// Returns whether an upgrade in this phase has begun and has not ended.
+// Returns whether an upgrade in this phase is under way, that is, has not ended.
 constexpr bool is_under_way(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
@@ -103,8 +106,8 @@ constexpr bool is_under_way(UpgradePhase phase) {
 }
 
 // A capsule is the evidence of one failed upgrade, for people who cannot look at the node itself.
-// It is a part of other records, and has at most this many bytes of JSON. The node writes the
-// capsule, so no string in it can be trusted.
+// It is a part of other records, and has at most capsule_bytes_max bytes of JSON. The capsule comes
+// from the node, so no string in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
   // The stage in which the upgrade failed; `prepare` if the release could not be prepared.
@@ -139,14 +142,15 @@ struct Upgrade {
   bool operator==(const Upgrade&) const = default;
 };
 
-// The type of a measure: a counter only rises, a gauge goes up and down.
+// The type of a measure (a number that a component reports about itself): a counter only rises, a
+// gauge goes up and down.
 enum class MeasureType { unknown, counter, gauge };
 constexpr auto names(MeasureType) {
   return std::to_array<std::string_view>({"unknown", "counter", "gauge"});
 }
 
-// The direction in which a measure gets worse. `unknown`: the component has not given a direction,
-// so the measure is shown to people, but never used to judge a version.
+// The direction in which a measure gets worse. If it is `unknown`, the component has not given it,
+// and the measure is shown to people, but not used to judge a version.
 enum class MeasureWorse { unknown, up, down };
 constexpr auto names(MeasureWorse) {
   return std::to_array<std::string_view>({"unknown", "up", "down"});
@@ -155,25 +159,24 @@ constexpr auto names(MeasureWorse) {
 // The most measures that one component may report.
 inline constexpr std::size_t measures_max = 16;
 
-// A measure, such as a latency, that a component reports about itself. It is a part of the record
-// NodeHealth. Numbers are strings, as the component has written them.
+// A measure, such as a latency, as a part of the record NodeHealth. `value` is a string: the number
+// as the component has written it.
 struct Measure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
   std::string value = {};
-  // How much the value has changed since the rollout's comparison of nodes began; for a counter,
-  // how much it has risen. The change is empty as long as the comparison is not over. It also stays
-  // empty if the measure was missing when the comparison began.
+  // How much the value has changed, or a counter has risen, between the beginning and the end of
+  // the comparison. Empty before the end, and if the measure was missing at the beginning.
   std::string change = {};
 
   bool operator==(const Measure&) const = default;
 };
 
 // The record node/ID/health/COMPONENT: failures and measures of the component while a rollout
-// compares this node with other nodes. The counts begin at 0 when the new version becomes active.
-// On a node of the control group, they begin at 0 when the rollout first asks the node for its
-// health. As long as `boot_id` and `instance` stay the same, the counts only rise.
+// compares this node with other nodes. The counts begin at 0 when the new version becomes active
+// or, on a node of the control group (which keeps the old version), when the rollout first asks the
+// node for its health. As long as `boot_id` and `instance` stay the same, the counts only rise.
 struct NodeHealth {
   // The id of the upgrade to the new version. On a node of the control group, it is the member
   // `run` of the record node/ID/control/COMPONENT.
@@ -182,14 +185,14 @@ struct NodeHealth {
   std::string boot_id = {};
   std::string instance = {};  // the process of fleet-agent that has counted the failures
   std::int64_t sequence = 0;  // counts the writes of this record
-  // How many failures this process of fleet-agent had counted before the comparison began. If there
-  // were any, the judge does not compare the node.
+  // How many failures this process of fleet-agent had counted before the comparison began. If this
+  // is not 0, the rollout does not compare the node.
   std::int64_t before = 0;
-  std::int64_t ends = 0;       // how often the component's program has exited without an order
+  std::int64_t ends = 0;       // how often the component has exited without an order
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // how often an upgrade has fallen back to the old version
-  bool over = false;           // the comparison is over, so the measures' changes are known
-  std::string trouble = {};  // why some or all measures are missing; empty if no measure is missing
+  bool over = false;           // the comparison is over, and the changes of the measures are known
+  std::string trouble = {};    // why some or all measures are missing; empty if none is missing
   std::vector<Measure> measures = {};
 
   // Returns how many failures have been counted.
@@ -198,12 +201,12 @@ struct NodeHealth {
   bool operator==(const NodeHealth&) const = default;
 };
 
-// The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout. The
-// node reports its health for soak_ms, by its own clock. The nodes of the batch with which it is
-// compared report their health for the same time.
+// The record node/ID/control/COMPONENT asks this node, which belongs to the control group of a
+// rollout, for its health. The node counts failures and reads measures for soak_ms, by its own
+// clock, as the nodes of the current batch do.
 struct ControlWatch {
   std::string by = {};   // the rollout that asks for the report, as rollout/NAME
-  std::string run = {};  // ROLLOUT.control.NUMBER, with a different number for each batch
+  std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
   std::int64_t soak_ms = 0;
 
   bool operator==(const ControlWatch&) const = default;
@@ -212,11 +215,11 @@ struct ControlWatch {
 enum class CommandAction {
   unknown,
   prepare,
-  apply,    // begins an upgrade that needs `confirm`, as rollouts do
-  upgrade,  // the command to begin an upgrade that needs no `confirm`
+  apply,    // begins an upgrade that must be followed by `confirm`
+  upgrade,  // begins an upgrade that needs no `confirm`
   confirm,
   rollback,
-  stop,  // lets the waiting new version replace the old one, which stops
+  stop,  // stops the old version, so that the new version, which waits, replaces it
   reboot,
   status,
 };
@@ -225,8 +228,8 @@ constexpr auto names(CommandAction) {
                                           "rollback", "stop", "reboot", "status"});
 }
 
-// The record node/ID/command/COMPONENT. The record has a lease, so it vanishes when the node may no
-// longer begin the command.
+// The record node/ID/command/COMPONENT. It has a lease, and vanishes when it is too late to begin
+// the command.
 struct Command {
   std::string id = {};  // the command's id, TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
@@ -235,16 +238,16 @@ struct Command {
   std::string instance = {};      // the instance that must obey; if empty, the active instance
   std::int64_t not_after_ms = 0;  // the command must begin within this time after its receipt
   std::int64_t soak_ms = 0;
-  // The node goes back to the old version if no `confirm` comes within this time after the
-  // activation of the new one.
+  // The time from the activation of the new version within which `confirm` must come. Otherwise the
+  // node goes back to the old version.
   std::int64_t confirm_ms = 0;
   std::int64_t deadline_ms = 0;  // for `stop`: the time within which the old instance must exit
   std::int64_t delay_ms = 0;     // the time from the command's receipt to its beginning
   std::string reason = {};
   bool downgrade = false;
-  bool undo = false;  // true: goes to the version that ran just before; fetches nothing
+  bool undo = false;  // goes back to the version that ran just before; fetches nothing
   std::string trace = {};
-  bool judged = false;  // the rollout compares its nodes, so this node reports its health
+  bool judged = false;  // the rollout compares nodes, so this node reports its health
 
   bool operator==(const Command&) const = default;
 };
@@ -253,8 +256,8 @@ struct Command {
 // message in place of one of these results.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// The outcome of the command is unknown, since fleet-agent exited while it carried out the command.
-// The versions that run on the node may show the outcome.
+// fleet-agent exited during the command, so the outcome of the command is unknown. The running
+// version may show the outcome.
 inline constexpr std::string_view result_interrupted = "interrupted";
 // The result of a command `rollback` that came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";
@@ -272,7 +275,7 @@ struct Answer {
 // The record node/ID/claim/COMPONENT: the rollout or person that moves the node now, that is,
 // changes its version. While the claim exists, the desired version does not move the node.
 struct Claim {
-  std::string by = {};  // who moves the node: rollout/NAME or command/PERSON
+  std::string by = {};  // rollout/NAME or command/PERSON
 
   bool operator==(const Claim&) const = default;
 };

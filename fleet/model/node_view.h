@@ -1,4 +1,4 @@
-// This file groups the records of a cell by node. A damaged record is listed with its fault, and
+// This file groups the records of a cell by node. If a record is damaged, its fault is noted, and
 // the other records of the node are still used.
 #pragma once
 
@@ -17,13 +17,12 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  // The node's record node/ID/info. Labels in the node's identity override the labels in this
-  // record.
+  // The record node/ID/info, with labels changed by the node's identity: see take_given().
   NodeInfo info = {};
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // the living processes of fleet-agent, by id
   Active active = {};
-  std::map<std::string, Upgrade> upgrades = {};  // by component, the record of its last upgrade
+  std::map<std::string, Upgrade> upgrades = {};  // the last upgrade of each component
   // The health that the node reported last, for each component.
   std::map<std::string, NodeHealth> healths = {};
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
@@ -32,8 +31,8 @@ struct NodeView {
   // Returns why the node is degraded, or an empty string if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // Notes the labels from the record of the node's identity. They override labels of the same name
-  // that the node itself reports.
+  // Notes the labels in the record of the node's identity. In `info`, they replace labels of the
+  // same name that the node itself reports.
   void take_given(const std::map<std::string, std::string>& labels);
 
   // Stores a record of this node, or notes that the node has no record at this key.
@@ -44,8 +43,8 @@ struct NodeView {
   std::map<std::string, std::string> reported = {};  // the labels that the node reports
 };
 
-// Returns the phase of an upgrade as people are told of it. It is the name of the phase in records,
-// or plain words if that name says too little.
+// Returns a text for people: the phase's name in records, or plain words if that name says too
+// little.
 [[nodiscard]] std::string words_of(UpgradePhase phase);
 
 // Returns all nodes in the order of their names.
@@ -56,22 +55,21 @@ struct NodeView {
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// Returns the time at which the node's upgrade to `version` came to its gate, where the new version
-// is ready and waits to be activated. Returns no value if the node reports, or if its upgrade is
-// not at its gate.
+// Returns the time at which the node's upgrade to `version` came to its gate, if the upgrade is
+// still there and the node does not report. Otherwise returns no value. At the gate, the new
+// version is ready, and waits to be activated.
 [[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
                                                               const std::string& component,
                                                               const std::string& version);
-// Returns a message about nodes that do not report while their upgrades are at their gates: `these
-// nodes do not report, and their new version waits to be activated: n1 (since TIME)`. For each of
-// these nodes, `silent` has the time that silent_at_gate_since() has returned.
+// Returns a message about these nodes: `these nodes do not report, and their new version waits to
+// be activated: n1 (since TIME)`. `silent` has the time that silent_at_gate_since() has returned
+// for each of them.
 [[nodiscard]] std::string silent_at_gates(const std::map<std::string, std::string>& silent);
 
 // Returns the nodes in the form that select_nodes() (target.h) needs.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
-// Returns whether the keys of this kind begin with `node/ID/`, so that their first name is a node's
-// id.
+// Returns whether the keys of this kind begin with `node/ID/`.
 [[nodiscard]] bool is_of_node(KeyKind kind);
 
 }  // namespace fleet

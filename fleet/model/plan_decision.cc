@@ -68,9 +68,9 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // No step is under way now, so no member needs a budget place: give the plan's places back. But
-    // if the next step is of the kind `any`, keep or take places for its first members, which are
-    // as many as the budgets allow to be down together.
+    // No step is under way now, so give back the plan's budget places. But if the next step is of
+    // the kind `any`, keep or take places for its first members: as many as the budgets allow to be
+    // down together.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -84,9 +84,9 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // Begins the rollout that brings the new fleet-agent to `others`, the members that run a
-  // different version of it. If that rollout has begun already, waits for its end, and then until
-  // these members report the new fleet-agent.
+  // Begins the rollout that brings the plan's version of fleet-agent to `others`, the members with
+  // another version. If that rollout exists already, waits for its end, and then until these
+  // members report the new fleet-agent.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -110,9 +110,8 @@ class PlanDecider {
                 "");
   }
 
-  // Drives a step of the kind `any`: waits for the members that may run the step now. When they
-  // have run it, lets the next members run it: as many as the budgets allow to be down at the same
-  // time.
+  // Drives a step of the kind `any`: waits for the members that may run the step now. Then lets the
+  // next members run it: as many as the budgets allow to be down together.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -181,29 +180,29 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate) release_wish(transaction_, view_);
-    // Usually nothing begins while the record `stop` exists. It is ignored here, since the members
-    // have stopped their services already, and the services would be down while the members wait.
+    // The record `stop` is ignored here: the members have stopped their services already, and these
+    // would otherwise stay down.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
   // ---- places of budgets
 
   [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
-  // Returns the first of these members: as many as the budgets allow to be down at the same time.
+  // Returns the first of these members: as many as the budgets allow to be down together.
   [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
     if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
     return ids;
   }
 
-  // Takes budget places for these members, so that they may be down, and gives back the places of
-  // all other members. Returns no value if there is nothing to do.
+  // Takes budget places for these members, and gives back the places of all other members. Returns
+  // no value if there is nothing left to do.
   std::optional<PlanDecision> places_for(const std::vector<std::string>& ids) {
     auto frees = free_places(ids);
     return frees || ids.empty() ? frees : take_places(ids);
   }
 
-  // Gives back the budget places of all members that are not in `but`. Returns no value if none of
-  // them has a place.
+  // Gives back the budget places of all members except those in `but`. Returns no value if there
+  // are no such places.
   std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
                                           const std::string& news = "") {
     for (const auto& [key, node] : view_.places) {
@@ -214,10 +213,9 @@ class PlanDecider {
     return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));
   }
 
-  // Takes budget places for these members, so that they may be down. Returns no value if they
-  // already have all places. If a place is not free, gives back all places of the plan, so that no
-  // other rollout or plan has to wait for them. In this case, also notes in the plan for which
-  // places it waits.
+  // Takes budget places for these members. Returns no value if they already have all places. If a
+  // place is not free, gives back all places of the plan, so that no other rollout or plan has to
+  // wait for them, and notes in the plan which places it waits for.
   std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;
@@ -257,9 +255,9 @@ class PlanDecider {
 
   // ---- how a plan stops
 
-  // Returns whether stopped members may start the old version again. They may under two conditions.
-  // No member may have begun `act`. And the member that migrates must not have begun the migration,
-  // or must have reported that the migration changed nothing.
+  // Returns whether stopped members may start the old version again. This is allowed only if no
+  // member has begun `act`. Also, the member that migrates must not have begun, or must have
+  // reported that the migration has changed nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
@@ -318,14 +316,12 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the plan's new record `next_`, which lets members or a rollout begin something. While
-  // the record `stop` exists, does not write it, but gives back the plan's budget places, so that
-  // no other rollout or plan waits for them. This is safe, since none of the members that have a
-  // place has begun the step.
+  // Writes the plan's new record `next_`, which lets members or a rollout begin something. If the
+  // record `stop` exists, gives back the plan's budget places instead, so that no other rollout or
+  // plan waits for them. This is safe, since no member that has a place has begun the step.
   PlanDecision begin(const std::string& news) {
     if (view_.stopped) {
-      // In this object, `next_` and the transaction already contain the step that must not begin.
-      // So a new object makes the transaction that gives back the places.
+      // The transaction of this object already begins the step, so use a new object.
       return PlanDecider(view_, facts_, now_).free_places({}).value_or(PlanDecision{});
     }
     transaction_.compares.push_back({.key = key_of(KeyKind::stop)});

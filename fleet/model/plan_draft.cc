@@ -55,8 +55,8 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// Adds to the transaction the changes that start the plan. The plan was made from the records whose
-// revisions are in `ground`; if one of them has changed since, the store refuses the transaction.
+// Adds to the transaction the changes that start the plan. The store refuses the transaction if one
+// of the records in `ground` has changed.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
   plan.state = PlanState::running;
@@ -66,10 +66,10 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note in the plan's record the desired version from before the plan, so that it can be restored
-  // if the plan goes back. If that desired version is pending, another plan still holds it back,
-  // and no node has moved to it yet. So a pending version is not noted as the previous version. But
-  // its whole record is restored, too, so that the other plan finds it.
+  // Note the earlier desired version in the plan's record, so that it can be restored if the plan
+  // goes back. A pending version is not noted as `previous`, since another plan holds it back and
+  // no node has moved to it. But its whole record is noted in `desired_before`, so that the other
+  // plan finds it again.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -104,9 +104,10 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  plan.enlisted = std::clamp<std::int64_t>(plan.enlisted, 0, all);  // whatever the record says
-  // Add as many records of members as fit into the transaction besides two more records: the plan's
-  // own and the desired version.
+  // A damaged record may have any number.
+  plan.enlisted = std::clamp<std::int64_t>(plan.enlisted, 0, all);
+  // Add as many records of members as fit into the transaction. Leave room for two more records:
+  // the plan and the desired version.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

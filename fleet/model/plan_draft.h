@@ -1,5 +1,5 @@
-// This file decides whether a new plan that a person has written can run, and makes the
-// transactions that write the plan's records.
+// This file checks a new plan that a person has written, and makes the transactions that write its
+// records.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ namespace fleet {
 inline constexpr std::int64_t step_timeout_ms_min = 1'000;
 inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 
-// Returns why the plan cannot run, or no value if it can.
+// Returns what is wrong with the plan, or no value if it can run.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The revisions of the records that must not change until the plan begins (two releases and the
-// desired version), and the desired version itself.
+// The records from which the plan was made, and which must not change until the plan begins: two
+// releases and the desired version.
 struct PlanGround {
-  // The revision of the release record of the plan's component; 0: the plan has no component.
+  // The revision of the record of the component's release; 0 if the plan has no component.
   Revision release = 0;
-  // The revision of the release record of fleet-agent; 0: the plan names no version of fleet-agent.
+  // The revision of the record of fleet-agent's release; 0 if the plan names no version of it.
   Revision agent_release = 0;
   Desired desired = {};  // the desired version of the plan's component
   Revision desired_revision = 0;

@@ -15,8 +15,6 @@ class Follower {
     if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
-      // If fleet-agent was upgraded before the first step, the member writes its record again, with
-      // the new version of fleet-agent.
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();
@@ -44,8 +42,7 @@ class Follower {
     if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
-        // If not all members may run the step yet, `lock` names the last member, in the order of
-        // names, that may run it.
+        // `lock` names the last member that may run the step now, in the order of names.
         if (!plan_.lock.empty() && facts_.node > plan_.lock) return NothingToDo{};
         return check_and_begin();
       case StepClass::one_at_a_time:
@@ -81,8 +78,8 @@ class Follower {
 
   FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
 
-  // Returns the next step of a member in the phase `acting`: the next hook to run or, after the
-  // last hook, the transaction that records the outcome.
+  // Returns the next hook of a member in the phase `acting` or, after the last hook, the
+  // transaction that records the outcome.
   FollowerStep act() const {
     const bool migrates = step().kind == StepClass::together && !plan_.acting;
     if (!facts_.began_to_act) return fail("interrupted while it acted", 0);
@@ -240,8 +237,8 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
-  // If the store's revision has become smaller, the store was restored from a snapshot. So forget
-  // the revision of this process's last write, which does not exist in the restored store.
+  // If the store's revision has become smaller, the store was restored from a snapshot, and no
+  // longer has this process's last write.
   if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;
   const PlanMember& own = event.sight.own;
@@ -281,9 +278,8 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The store has refused the transaction, since a record has changed, or has denied it for a
-    // different reason. Decide nothing more with the old records. After a refusal, the changed
-    // record arrives soon. After a denial, the event PauseEnded comes.
+    // The store has not committed the transaction. Decide again only when a changed record arrives,
+    // or after the event PauseEnded.
     refused_ = decided_on_;
   }
 }

@@ -1,6 +1,6 @@
-// The functions of PlanView, which has the records that a plan's driver needs, and functions that
-// use a PlanView. Some of them begin the plan's rollout of fleet-agent, and find out how far this
-// rollout has come. Others make the transactions that erase the records of the plan's last run.
+// This file has the functions of PlanView, and other functions of plan_decision.h: those that
+// change the desired version, that erase the records of a plan's last run, and that begin the
+// plan's rollout of fleet-agent.
 #include <algorithm>
 #include <utility>
 
@@ -74,8 +74,8 @@ void PlanView::take_all(const Reading& reading) {
 namespace {
 
 // Returns the transactions that erase the plan's records. Each transaction compares the plan's own
-// record, and the last transaction erases it. So if the work is interrupted, the plan's own record
-// still exists, and the erasing can be continued.
+// record, and the last transaction erases it. So if the erasing is interrupted, it can be
+// continued.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});
@@ -90,8 +90,8 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
   return parts;
 }
 
-// Returns what must be erased besides the plan's record and the records below it: the members' own
-// records, and the budget places that the plan has taken.
+// Returns the keys to erase in other places than below the plan's record: the members' own records,
+// and the budget places that the plan has taken.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
   for (const auto& [key, node] : view.places)
@@ -123,8 +123,8 @@ std::vector<std::string> PlanView::those_before(std::int64_t step) const {
 
 namespace {
 
-// Returns the desired version that the plan has written, or null if the store does not have it any
-// more, for example because a person has written another one.
+// Returns the desired version that the plan has written, or null if the store does not have this
+// version any more, for example because a person has written another one.
 const SeenWish* own_wish(const PlanView& view) {
   const auto found = view.wishes.find(view.plan.component);
   if (found == view.wishes.end()) return nullptr;
@@ -135,7 +135,7 @@ const SeenWish* own_wish(const PlanView& view) {
 }
 
 // Adds to the transaction the write that replaces `now`, the desired version that the plan has
-// written, by `wish`. If `wish` has no value, the transaction erases `now`. The store refuses the
+// written, by `wish`, or that erases `now` if `wish` has no value. The store refuses the
 // transaction if `now` has changed.
 void put_wish(Transaction& transaction, const PlanView& view, const SeenWish& now,
               const std::optional<Desired>& wish) {
@@ -163,9 +163,9 @@ bool compare_wish(Transaction& transaction, const PlanView& view) {
   return true;
 }
 
-// Lets nodes move to the plan's version, unless the undo of a rollout has refused this version
-// since the plan began. A refused version stays refused: no node moves to it until a person desires
-// it again.
+// Lets nodes move to the plan's version. But if the undo of a rollout has marked this version as
+// refused since the plan began, the mark stays, and no node moves to the version until a person
+// desires it again.
 void release_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
@@ -174,11 +174,10 @@ void release_wish(Transaction& transaction, const PlanView& view) {
   put_wish(transaction, view, *now, wish);
 }
 
-// Restores the whole record of the desired version from before the plan. If that version was
-// refused, for example by the undo of a rollout, it stays refused, so no node moves to it. It does
-// not matter whether it was refused before or after the plan began. If an older version of this
-// program has begun the plan, the plan's record does not contain that whole record, but only the
-// version and its digest.
+// Restores the whole record of the desired version from before the plan. If the undo of a rollout
+// has marked that version as refused, before or after the plan began, the mark stays, and no node
+// moves to the version. If an older version of this program has begun the plan, only the version
+// and its digest are known.
 void restore_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
@@ -245,8 +244,7 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
 
 namespace {
 
-// Returns how many nodes to put into one record, beginning with the node at `from`: at most `most`,
-// and fewer if so many names do not fit.
+// Returns how many nodes, from the node at `from` on, fit into one record, but at most `most`.
 std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
   while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
     most /= 2;
@@ -282,7 +280,7 @@ bool put_agent_rollout(Transaction& transaction, const std::string& name, const 
   }
   transaction.compares.push_back({.key = *key});
   transaction.puts.push_back({.key = *key, .value = write_record(rollout)});
-  // The caller adds the plan's own record later, so leave room for it.
+  // Leave room for the plan's own record, which the caller adds later.
   Transaction whole = transaction;
   whole.puts.push_back({.key = *key + "/plan", .value = std::string(value_bytes_max, ' ')});
   return !why_not_taken(whole);
