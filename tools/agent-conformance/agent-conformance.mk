@@ -43,8 +43,8 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
 sanitized_programs += $(conformance) $(conformance_double)
 
 # `make check-agents` runs agent-conformance on real agents in every language. Other makefiles add
-# their tests to check_agents_tests. They add to check_agents_packages the names of the Debian
-# packages that these tests need. tests/need-packages makes sure that these packages are installed,
+# to two variables: check_agents_tests names the tests, and check_agents_packages names the Debian
+# packages that the tests need. tests/need-packages makes sure that these packages are installed,
 # then tests/run runs the tests. The results are written as a table into the manual page that the
 # variable TABLE names.
 check_agents_tests += tests/together/conformance/right_agents \

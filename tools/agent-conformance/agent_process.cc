@@ -179,8 +179,9 @@ void AgentProcess::tell_when_taken() {
 }
 
 // Writes as many of the waiting bytes to the agent's input pipe as the pipe has room for. A timer
-// calls this function every millisecond until all bytes are written. If tells_taken_ is true, the
-// timer runs until the agent has also read all bytes. The event InputTaken then reports this.
+// calls this function again every millisecond until all bytes are written. If tells_taken_ is true,
+// the timer runs until the agent has read all bytes, and this function then reports the event
+// InputTaken.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
@@ -209,7 +210,7 @@ bool AgentProcess::write_some() {
   const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
   const ssize_t count = ::write(input_.get(), chunk.bytes.data(), size);
   if (count < 0) {
-    // the agent has closed its input: drop the bytes that still wait
+    // after any other error, the agent has closed its input, and no more bytes can be written
     if (errno != EAGAIN && errno != EINTR) unwritten_.clear();
     return false;
   }

@@ -1,7 +1,7 @@
 // One running agent: its process, its three pipes, and the bytes that are still to be written to
 // its input. The class AgentProcess reports each observation as an event, and makes no decisions.
-// The functions at the end of this file prepare the start of an agent. They also read facts about
-// the agent's processes from /proc: their open pipes and locks, and the addresses at which they
+// The functions at the end of this file prepare the start of an agent. They also read from /proc
+// which pipes and locks an agent's processes have open, and at which addresses these processes
 // listen.
 #pragma once
 
@@ -56,9 +56,8 @@ class LineCutter {
     }
   }
 
-  // Ends the stream. If bytes without a newline are left, passes them to `take` as the last line.
-  // Its member `end` is then Line::End::output: the line was ended by the end of the agent's
-  // output, and not by a newline.
+  // Ends the stream. If bytes without a newline are left, passes them to `take` as the last line,
+  // with Line::End::output in the member `end`.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
   }
@@ -150,14 +149,15 @@ class AgentProcess {
 
 // ---- the start of an agent: its command, its environment, and strace
 
-// Replaces the program's name, the first word of `command`, by the path that a search in PATH
-// finds, unless the name has a slash. Returns why the agent cannot be started, or an empty string.
+// If the program's name, the first word of `command`, has no slash, searches for the program in
+// PATH, and replaces the name by the path that was found. Returns the reason why the agent cannot
+// be started, or an empty string if it can.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
-// Returns the environment for an agent: the environment of this program, but without the variables
-// that init or an upgrader has set for this program only. If `alone` is true, the agent is to run
-// without an upgrader. Otherwise adds the variables that an upgrader would set for its agent.
-// `lock` is the descriptor of the upgrader's lock, or -1 if there is no lock.
+// Returns the environment for an agent: the environment of this program without the variables that
+// init or an upgrader sets for one process only. If `alone` is false, adds the variables that an
+// upgrader sets for its agent. `lock` is the descriptor of the upgrader's lock, or -1 if there is
+// no lock.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the strings, followed by a null pointer, as execve(2) needs them.
@@ -186,8 +186,9 @@ struct Marks {
 
 [[nodiscard]] Facts look_at(int pid, const Marks& marks);
 
-// Returns the processes that an agent has left behind: the living processes of its session. Returns
-// an empty list if the agent's process group is empty.
+// Returns the processes that an agent has left behind: the living processes of its session. If no
+// process is left in the agent's own process group, returns an empty list, even if the session has
+// more groups.
 [[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

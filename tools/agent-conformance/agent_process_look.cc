@@ -114,7 +114,7 @@ std::vector<Stat> family_of(int pid) {
   return family;
 }
 
-using Addresses = std::map<ino_t, std::string>;  // the inode of a listening socket, and its address
+using Addresses = std::map<ino_t, std::string>;  // the addresses of listening sockets, by inode
 
 // Adds the listening sockets in a file such as /proc/net/tcp. In its lines, 0A means that the
 // socket listens: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
@@ -204,8 +204,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // kill(2) with signal 0 shows whether the process group still has a process. Usually it has none.
-  // In that case, do not read all processes of the machine from /proc.
+  // Usually no process is left. kill(2) with signal 0 shows this without reading the files of all
+  // processes in /proc.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

@@ -1,9 +1,9 @@
 // Checks whether the work can be handed over to an agent. An agent must obey its role (candidate,
 // fallback, standby). The message `activate`, which gives the work to an agent, may contain the
 // state of the previous agent. The agent must accept an `activate` with no state, an empty state, a
-// long state, and a state with every escape of JSON. It must also accept a state if the stop of the
-// previous agent was not clean. Finally, several agents must hand over the work in a row, each
-// agent to the next.
+// long state, and a state with every escape of JSON. It must also accept a state if the previous
+// agent has not stopped cleanly. The last check hands over the work ten times, each time to a new
+// agent.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"

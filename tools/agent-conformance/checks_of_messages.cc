@@ -257,8 +257,8 @@ Check slow_reader() {
       }};
 }
 
-// ---- checks whose faults count only as advice: an agent should cope with these lines, but no
-// upgrader sends such lines today
+// ---- checks whose faults count only as advice: no upgrader sends the lines of these checks today,
+// but an agent should cope with them
 
 constexpr Duration advice_timeout = std::chrono::seconds{5};
 

@@ -134,8 +134,8 @@ Check keeps_lock() {
           }};
 }
 
-// ---- the check that a stopping agent stops listening, and the check of an agent without an
-// upgrader
+// ---- the check that an agent that has stopped no longer listens, and the check of an agent
+// without an upgrader
 
 std::vector<std::string> listening(const Facts& facts) {
   std::vector<std::string> addresses;

@@ -70,7 +70,7 @@ Check active_sigterm() {
 
 // ---- the check of the agent's heartbeats
 
-constexpr int beats_watched = 4;  // heartbeats are counted for this many times `watchdog_ms`
+constexpr int beats_watched = 4;  // for how many periods of `watchdog_ms` heartbeats are counted
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);

@@ -37,15 +37,15 @@ class Object {
 // ---- the messages of an upgrader
 
 inline constexpr std::string_view upgrade_id = "u1";
-// If the first agent fails when an upgrader starts, the upgrader may start the previous version as
-// a fallback. Messages about this fallback have this id.
+// The id in messages about a fallback at boot: an agent of the previous version that the upgrader
+// starts because the agent that it started first has failed.
 inline constexpr std::string_view boot_id = "boot";
 
 [[nodiscard]] std::string welcome_first();
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
-// Returns `welcome` with the feature `readiness` added to its list of features, which must be
-// empty. Such a `welcome` is for an agent whose `hello` lists this feature.
+// Returns `welcome` with the feature `readiness` in its list of features. In the argument, this
+// list must be empty. Such a `welcome` is for an agent whose `hello` lists this feature.
 [[nodiscard]] std::string with_readiness(std::string welcome);
 [[nodiscard]] std::string activate(bool clean);
 // Makes an `activate` for a standby. A standby is an agent of the previous version that waits,

@@ -1,6 +1,7 @@
-// Performs one check: plays the part of the upgrader in a conversation with agents, as a script
-// says, and judges how the agents behave. This class does no input or output: its caller passes
-// events with their times, and carries out the orders that it returns.
+// Performs one check: plays the part of the upgrader in a conversation with agents, follows the
+// steps of a script, and judges how the agents behave. This class does no input or output. Its
+// caller passes events with their times to step(), and carries out the orders that begin() and
+// step() return (see seen.h).
 #pragma once
 
 #include <deque>

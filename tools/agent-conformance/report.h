@@ -19,8 +19,7 @@ struct Result {
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
   Fault fault;  // what is wrong, if the verdict is `failed` or `advised`
-  // the name of a check in Check::needs that has not passed; set only if the verdict is
-  // `not_judged`
+  // for the verdict `not_judged`: the name of a check that must pass before this one, and did not
   std::string_view missing;
   std::vector<std::string> notes;
   Transcript transcript;
@@ -29,8 +28,7 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that has not passed, although it must pass before `check` can be
-// judged. Returns nothing if there is no such check.
+// Returns the name of a check in `check.needs` that has not passed, or nothing if all have passed.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {

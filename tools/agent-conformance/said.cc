@@ -27,8 +27,9 @@ struct Member {
   const char* name;
   Form form;
   bool required;
-  std::int64_t least;  // the least value of an integer, or the least length of an array
-  std::int64_t most;   // the largest value of an integer, or the most bytes of a text
+  std::int64_t least;  // the least value of an integer, or the most elements of an array
+  // the largest value of an integer, or the most bytes of a text or an array's element
+  std::int64_t most;
   const char* choices = "";
 };
 

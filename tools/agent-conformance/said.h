@@ -20,7 +20,7 @@ struct Said {
   enum class Kind : std::uint8_t { message, malformed, unknown, stray };
   Kind kind = Kind::stray;
   std::string type;  // the type of the message; empty if the line is stray output
-  std::string why;   // why the line is not a valid message
+  std::string why;   // why the line is not a valid message; empty if it is valid
   std::optional<std::string> id, state, version, reason;
   std::int64_t ms = 0;     // for `extend`: the requested time
   bool readiness = false;  // for `hello`: the agent lists the feature `readiness`

@@ -28,8 +28,8 @@ struct Terms {
   // for reading the bytes that were sent to it
   Duration start_timeout{std::chrono::seconds{30}};
   Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
-  // the longest time until the agent exits, counted from its `stopped`, from a signal, or from the
-  // end of its input
+  // the time limit for the agent's exit after its `stopped`, after a signal, and after the end of
+  // its input
   Duration exit_grace{std::chrono::seconds{30}};
   Duration watch{300};  // how long to watch an agent that must do nothing
   bool has_strace = false;
@@ -39,9 +39,9 @@ struct Terms {
 // so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
-  // True if the agent is a fallback that the upgrader starts at its own start, because the first
-  // agent has failed. Unlike any other fallback, this agent is on trial when it is active, and the
-  // message `committed` that it gets has the id `boot`.
+  // True for a fallback that the upgrader starts because the agent that it started first has
+  // failed. Unlike any other fallback, this agent is on trial when it is active, and the message
+  // `committed` that it gets has the id `boot`.
   bool is_boot_fallback = false;
   int generation = 0;
 
@@ -106,7 +106,7 @@ using Lives = std::vector<Life>;
 
 struct Fault {
   std::string came{};  // the wrong behavior of the agent, in words
-  // the sentence of agent-protocol(7) that the agent has violated; if absent, it is the first of
+  // the sentence of agent-protocol(7) that the agent has violated; absent if this is the first of
   // the check's `quotes`
   std::optional<Quote> quote{};
 };
@@ -165,11 +165,12 @@ enum Rule : std::uint32_t {
   rule_stray = 1U << 0U,
   // The rule that no message is malformed or of an unknown type.
   rule_form = 1U << 1U,
-  rule_turn = 1U << 2U,    // the rule that each message comes only when it is allowed
-  rule_last = 1U << 3U,    // the rule that no line comes after `stopped`
-  rule_first = 1U << 4U,   // the rule that no line comes before `hello`
-  rule_pipes = 1U << 5U,   // the rule that an agent that closes its output must exit
-  rule_cancel = 1U << 6U,  // no `cancel` of an unknown upgrade, no `stopped` after a `cancel`
+  rule_turn = 1U << 2U,   // the rule that each message comes only when it is allowed
+  rule_last = 1U << 3U,   // the rule that no line comes after `stopped`
+  rule_first = 1U << 4U,  // the rule that no line comes before `hello`
+  rule_pipes = 1U << 5U,  // the rule that an agent that closes its output must exit
+  // the rule that a `cancel`, and each message after it, comes only when it is allowed
+  rule_cancel = 1U << 6U,
 };
 
 struct Check {
@@ -177,7 +178,8 @@ struct Check {
   std::string_view doing;     // for the report: what the check does to the agent
   std::string_view expected;  // for the report: what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // the checks that must pass, or this check is not judged
+  // if one of these checks has not passed, this check is not judged
+  std::vector<std::string_view> needs;
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
   // True if the result of the check depends on time. A fault then counts only if the check is
@@ -210,9 +212,9 @@ struct Check {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// The next three functions make scripts for a first agent. At the end of held(), the agent is
-// ready, but not activated yet. At the end of active(), the agent is active. stopped_for_upgrade()
-// makes the script in which an agent that is active already stops for an upgrade.
+// The next three functions make scripts for a first agent. After held(), the agent is ready, but
+// not activated. After active(), the agent is active. stopped_for_upgrade() continues after
+// active(): the agent is told to stop for an upgrade, and says `stopped`.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);

@@ -1,6 +1,6 @@
-// The events that a check gets, with the facts in them, and the orders that it returns. The names
-// of events are in the past tense, and the names of orders are imperatives. Agents are numbered
-// from 0 in the order in which they are started.
+// The events that a check gets from its caller, and the orders to the caller that the check
+// returns. The names of events are in the past tense, and the names of orders are imperatives.
+// Agents are numbered from 0 in the order in which they are started.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ struct Start {
 };
 struct Write {
   std::string bytes;
-  bool bytewise = false;  // write the next byte only when the agent has read the byte before
+  bool bytewise = false;  // after each byte, wait until the agent has read it
 };
 struct HangUp {};  // close the agent's input
 struct Signal {

@@ -54,8 +54,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// Delivers the waiting events, one at a time. The orders that follow from an event are all carried
-// out before the next event is delivered.
+// Delivers the waiting events to the check, one at a time. For each event, carries out all orders
+// that the check returns, before the next event is delivered.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -99,9 +99,8 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  // The deadline has passed, and on_timer() has already set the timer for one more turn of the
-  // loop, in which the input that came before the deadline is read. So the timer must not be set
-  // again here.
+  // While has_looked_ is true, the timer must not be set again: on_timer() has set it for one more
+  // turn of the loop, which reads the input from before the deadline.
   if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});

@@ -24,7 +24,7 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   // Runs a check to its end, and then ends its agents. If `patience` is true, closes each agent's
-  // input, and kills an agent only if it does not exit within some time. If `patience` is false,
+  // input, waits some seconds, and kills the agents that have not exited. If `patience` is false,
   // kills all agents immediately. No agent is left running.
   void play(Play& play, bool patience);
 

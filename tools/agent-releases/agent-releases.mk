@@ -1,6 +1,6 @@
 # Builds agent-releases and libagent-releases, which keep the versions (releases) of a program on
-# disk. They fetch and verify each release, never change a release afterwards, and record the
-# upgrades to it.
+# disk. They fetch and verify each release, never change a release afterwards, and record how the
+# upgrade to each release ended.
 
 tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
   xz-utils zstd
@@ -17,9 +17,10 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# An agent can follow a directory of releases: it upgrades by itself to the release in the directory
-# that should run next. The files for this are compiled separately from the files that fetch
-# releases. So an agent that only follows a directory is linked without libcurl and libarchive.
+# An agent can follow a directory of releases: when a different release in the directory should run,
+# the agent upgrades itself to that release. The files for this are compiled separately from the
+# files that fetch releases. So an agent that only follows a directory is linked without libcurl and
+# libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_work.cc ledger_file.cc lock.cc releases.cc self_test.cc store.cc trust.cc \
   verification.cc)
@@ -56,8 +57,8 @@ releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
 # choice_test.cc tests the choice of the next release (core/choice.h) for every combination of
-# present, desired, running and failed releases. Without compiler optimization, this would take half
-# a minute of processor time.
+# present, desired, running and failed releases. Compiled without optimization, the test would take
+# half a minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
 # All tests of agent-releases named *_test.cc are linked into one program, which is called `wing`.
 # One of these tests, replay_test, runs without a fuzzer: it passes the inputs of the fuzzer's
@@ -111,8 +112,8 @@ bench-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) tests/together/releases/bench
 
-# endurance-releases adds and removes a release 10,000 times (ROUNDS=N), and checks that no file is
-# left behind.
+# endurance-releases adds and removes a release 10,000 times, or N times with ROUNDS=N, and checks
+# that no file is left behind.
 endurance-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)

@@ -44,7 +44,8 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return agent_releases::exit_system;
-  // A write beyond the limit of file sizes fails instead, so that unfinished files are removed.
+  // A write beyond the limit of file sizes (RLIMIT_FSIZE) must fail, not kill the process, so that
+  // unfinished files are removed.
   ::signal(SIGXFSZ, SIG_IGN);
   return agent_releases::run(argc, argv);
 }

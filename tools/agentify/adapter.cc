@@ -12,8 +12,8 @@ namespace {
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// How many heartbeats agentify sends within `watchdog_ms`. If no heartbeat comes for that time, the
-// upgrader regards the agent as silent.
+// How many heartbeats agentify sends within `watchdog_ms`. If the upgrader gets no heartbeat for
+// `watchdog_ms`, it regards the agent as silent.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace
@@ -63,8 +63,8 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  // While a probe of the daemon is running, do not plan to say `healthy`, because the probe may
-  // fail.
+  // While a probe of the daemon is running, agentify must not say `healthy`, because the probe may
+  // fail. So the time to say `healthy` is no deadline yet.
   if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
@@ -194,7 +194,7 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // the upgrader has ignored an `unfit` that it got after it had committed
+  unfit_ = false;  // the upgrader ignores an `unfit` that arrives after the commit
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();

@@ -6,7 +6,8 @@
 // start until the upgrader sends `activate`, and is active after that.
 //
 //   stage     the state                                ends with
-//   checking  agentify is held; the check runs         the outcome of the check: `ready` or `unfit`
+//   checking  agentify is held; the command of       the outcome of the check: `ready` or `unfit`
+//             --check is running
 //   held      agentify is held, and has said `ready`   `activate`
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused, or a stop
 //             the daemon
@@ -40,8 +41,8 @@ namespace agentify {
 
 struct Welcomed {
   bool candidate = false;  // the agent is a candidate, so its activation begins a trial
-  // True if this agent is on trial, although it is not a candidate: the upgrader has started it in
-  // place of the first agent, which has failed.
+  // True if the upgrader has started this agent in place of the first agent, which has failed. Such
+  // an agent is on trial, although it is not a candidate.
   bool boot = false;
   bool readiness = false;  // the upgrader has the feature `readiness`: see loop.h
   std::optional<Duration> watchdog = {};
@@ -94,13 +95,13 @@ struct DaemonRefused {  // the daemon's lock could not be taken, or the exec has
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // the daemon's main process has exited; the keeper waits for an order
+struct DaemonEnded {  // the daemon's main process has exited; answered by AdoptMain or KillFamily
   DaemonEnding ending;
-  pid_t heir = 0;  // the process that may become the main process, or 0
+  pid_t heir = 0;  // the process of the daemon that can be its new main process, or 0
 
   bool operator==(const DaemonEnded&) const = default;
 };
-struct FamilyGone {  // no process of the daemon is left; the keeper starts no more
+struct FamilyGone {  // no process of the daemon is left, and none will be started
   int killed = 0;    // how many processes of the daemon had to be killed
 
   bool operator==(const FamilyGone&) const = default;
@@ -209,7 +210,7 @@ struct AskDaemon {  // run one probe of the daemon; causes ProbeAnswered
 
 // ---- actions that begin and end following a directory of releases (--follow)
 
-struct Follow {  // begin to request an upgrade whenever a release is due
+struct Follow {  // from now on, request upgrades to releases in the directory
   bool operator==(const Follow&) const = default;
 };
 struct EndFollowing {  // request no more upgrades
@@ -223,7 +224,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // log a failure outside of a trial, and send its text as `status`
+struct ReportFailure {  // log a failure, and send its text to the upgrader in a `status`
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;

@@ -35,9 +35,9 @@ struct Versions {
 };
 
 // Returns the version with which a new release is compared: the newer of `running` and `current`.
-// If neither is known, returns the newest version that the ledger says was committed. If there is
-// no such version, returns the newest version in the directory, but ignores pre-releases and
-// versions whose newest entry in the ledger is a failure.
+// If neither is known, returns the newest version that has a commit in the ledger. If there is no
+// such version, returns the newest version in the directory, but ignores pre-releases and versions
+// whose newest entry in the ledger is a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 

@@ -1,6 +1,6 @@
-// Chooses, among the releases in a directory, the release that should run next and the releases
-// that may be removed. This file does no input or output: the caller passes the facts on which the
-// choices depend.
+// Chooses, among the releases in a directory, the release that should run next, or the releases to
+// remove. This file does no input or output: the caller passes the facts on which the choices
+// depend.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ struct Wish {
 
 // Returns the index of the release that should replace `running`, or nothing if `running` should
 // stay. If the operator has named a version in the file `desired` (`wish`), the release of that
-// version is chosen. Without this file, the newest release is chosen that is newer than `running`
-// and not a pre-release. A release that has failed (has_failed() in ledger.h) is never chosen. If
-// the file `desired` contains no valid version, no release is chosen, because nobody knows which
-// version the operator wanted.
+// version is chosen. Without this file, the newest release is chosen; pre-releases, and releases
+// that are not newer than `running`, do not count. A release that has failed (has_failed() in
+// ledger.h) is never chosen. If the file `desired` contains no valid version, no release is chosen,
+// because nobody knows which version the operator wanted.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,
@@ -44,8 +44,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// Two rules by which the command `prune` keeps releases that nothing needs. A release is kept if at
-// least one of the two rules applies to it.
+// The two rules by which the command `prune` keeps a release that it could remove, because
+// Holding::needed is absent. A release is kept if at least one of the two rules applies to it.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

@@ -95,8 +95,9 @@ void JsonWriter::begin(std::string_view name) {
   line_ += ':';
 }
 
-// Adds a member with a string. A file name, or a line that a program has printed, may have bytes
-// that are not UTF-8, or U+0000. JsonReader refuses these, so U+FFFD replaces each of them.
+// Adds a member with a string. If `text` is a file name, or a line that a program has printed, it
+// may have bytes that are not UTF-8, or U+0000. JsonReader refuses such strings, so each such byte
+// is replaced by U+FFFD.
 JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
   begin(name);
   agent_protocol::append_quoted(line_, agent_protocol::fit_text(text));

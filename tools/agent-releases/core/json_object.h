@@ -22,12 +22,11 @@ class JsonReader {
   // Parses `text`, which must be exactly one JSON object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Returns true if the member exists and is an object. If the member is of a different kind,
-  // returns false, while object() would refuse the object that has this member.
+  // Returns true if the member exists and is an object. Unlike object(), never refuses.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
-  // Returns the value of a member, which must be an object, too. Returns nothing if the member is
-  // absent.
+  // Returns the object that is the value of a member, or nothing if the member is absent. Any other
+  // value is refused.
   [[nodiscard]] std::optional<JsonReader> object(std::string_view name);
 
   // The next two functions return the value of a member, or nothing if the member is absent or not

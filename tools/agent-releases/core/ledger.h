@@ -1,7 +1,6 @@
-// The ledger is the file in which agent-releases records which releases were tried, and how the
-// upgrades to them ended. Each entry is one line of JSON. This header declares functions that parse
-// and make entries, and functions that answer questions about them. ledger_file.h locks, syncs and
-// replaces the file.
+// The ledger is the file in which agent-releases records which releases were tried, and how each
+// upgrade ended. Each entry is one line of JSON. This header declares functions that parse, make
+// and search entries. ledger_file.h locks, syncs and replaces the file.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,8 @@
 
 namespace agent_releases {
 
-// The limits of the ledger. When it has more than ledger_entries_max entries, only the newest entry
-// of each release is kept, and at most ledger_entries_kept entries in all.
+// The limits of the ledger. A ledger with more than ledger_entries_max entries is shortened to at
+// most ledger_entries_kept entries: see shortened().
 inline constexpr std::size_t ledger_entries_max = 1'000;
 inline constexpr std::size_t ledger_entries_kept = 500;
 inline constexpr std::size_t ledger_bytes_max = 4'194'304;
@@ -28,7 +27,7 @@ enum class Ending : std::uint8_t { trying, committed, failed, forgotten };
 struct Entry {
   Moment when = 0;
   Version version;
-  // the hash of the release's bytes; if empty, the entry is for any bytes of this version
+  // the hash of the release's bytes; if empty, the entry is about this version with any hash
   std::string sha256;
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade
@@ -53,13 +52,13 @@ struct Failure {
 [[nodiscard]] std::string to_line(const Entry& entry);
 
 // Parses the text of the ledger. Skips lines that are not entries. If `sound_bytes` is not null,
-// sets `*sound_bytes` to the size of all complete lines. A last line without a newline is
+// sets `*sound_bytes` to the total size of the complete lines. A last line without a newline is
 // incomplete: a crash has interrupted its writing.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 
-// Returns true if a failure in this stage, with this errno value, is the release's own fault, so
-// that one more try would fail, too.
+// Returns true if a failure in this stage, with this errno value, is the fault of the release
+// itself. A new try would then fail again.
 [[nodiscard]] bool blames_release(std::string_view stage, std::string_view errno_name);
 
 // Returns the newest entry about a release, or null if the ledger has no entry about it.
@@ -69,10 +68,10 @@ struct Failure {
 // Returns true if a release must not be tried, because of the newest entry about it. There are two
 // such cases. In the first case, the entry says that the upgrade to the release has failed, and the
 // release itself was at fault. In the second case, the entry says `trying`, so the outcome of the
-// upgrade was not recorded, and a different version runs now. If the file `desired` exists, `wish`
-// identifies the last write of this file, and an entry from before this write does not count: by
-// writing the file, the operator has asked for the version again. If the file does not exist,
-// `wish` is absent, and every entry counts.
+// upgrade was not recorded, and a different version runs now. `wish` identifies the last write of
+// the file `desired`; it is absent if the file does not exist. If `wish` is present, an entry with
+// a different Entry::wish does not count: the operator has written the file again since then, and
+// so has asked for the version again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
@@ -83,8 +82,8 @@ struct Failure {
                                      std::int64_t number);
 
 // Returns an entry that records that the upgrade to `running` is committed. Must be called only
-// when `running` has passed its trial. Returns nothing unless the newest entry about `running` says
-// `trying`, which means that the outcome is not recorded yet.
+// when `running` has passed its trial. Returns nothing if there is no commit to record: the newest
+// entry about `running` does not say `trying`, or there is no entry about it.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 

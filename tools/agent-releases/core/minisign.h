@@ -1,8 +1,8 @@
-// Functions for keys and signatures in minisign's format. They accept the signatures that `minisign
-// -S` writes, and refuse those that `minisign -V` refuses. They make keys and signatures that
-// `minisign -V` accepts, and read the secret keys that `minisign -G` writes, with and without a
-// password. They do no input or output: the caller passes the content of files, the passwords and
-// the random bytes.
+// Functions for keys and signatures in minisign's format. verify_signature() accepts the signatures
+// that `minisign -S` writes, and refuses signatures that `minisign -V` refuses. The other functions
+// make keys and signatures that `minisign -V` accepts, and read the secret keys that `minisign -G`
+// writes, with and without a password. This file does no input or output: the caller passes the
+// content of files, the passwords and the random bytes.
 #pragma once
 
 #include <array>
@@ -51,16 +51,17 @@ struct SecretKey {
 struct SecretKeyFile {
   bool has_password = false;
   std::array<unsigned char, salt_bytes> salt{};
-  std::uint64_t operations = 0;                                // scrypt's limit of operations
-  std::uint64_t memory = 0;                                    // scrypt's limit of memory, in bytes
-  std::array<unsigned char, 8 + secret_bytes + 32> content{};  // number, key and checksum
+  std::uint64_t operations = 0;  // scrypt's limit of operations
+  std::uint64_t memory = 0;      // scrypt's limit of memory, in bytes
+  // the key's number, the key and its checksum
+  std::array<unsigned char, 8 + secret_bytes + 32> content{};
 };
 
 // Parses a secret key file that `minisign -G` or secret_key_text() has made.
 [[nodiscard]] Result<SecretKeyFile> parse_secret_key(std::string_view text);
 
-// Decrypts the key. Refuses a wrong password or a damaged file. Decrypting a key with a password
-// takes as much memory and processor time as the file says: up to a GiB, and some seconds.
+// Decrypts the key. Refuses a wrong password or a damaged file. If the key has a password, the file
+// states how much memory and processor time the decryption takes: up to a GiB, and some seconds.
 [[nodiscard]] Result<SecretKey> open_secret_key(const SecretKeyFile& file,
                                                 std::string_view password);
 
@@ -73,8 +74,9 @@ struct Randomness {
 
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
-// Returns the content of a secret key file. If the password is empty, the key is not encrypted.
-// Encryption needs a GiB of memory. With less memory, the encryption is weaker, as in minisign.
+// Returns the content of a secret key file. If the password is empty, the key is not encrypted. The
+// encryption uses a GiB of memory. If this much is not available, uses a weaker encryption that
+// needs less memory, as minisign does. Refuses if even that memory is not available.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 
@@ -85,8 +87,8 @@ struct Randomness {
 // "1A2B3C4D5E6F7081".
 [[nodiscard]] std::string shown_key_number(const std::array<unsigned char, 8>& number);
 
-// Returns the content of a signature file. Its trusted comment has the time and the name of the
-// signed file.
+// Returns the content of a signature file. The trusted comment in the file states the time `now`
+// and the name of the signed file.
 [[nodiscard]] std::string sign(const SecretKey& key, std::string_view message,
                                std::string_view file_name, Moment now);
 

@@ -45,12 +45,13 @@ inline constexpr std::size_t component_bytes_max = 255;
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Checks the path of a release's program, the member `entry` of a manifest. Refuses a wrong path
-// with the reason. The path is relative to the release's directory. The path must not lead out of
-// that directory: each component must be a name, not `.` or `..`.
+// Checks the path of a release's program, the member `entry` of a manifest. The path must be
+// relative to the release's directory and must not lead out of that directory: each component must
+// be a name, not `.` or `..`. The refusal of a wrong path says what is wrong.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// Refuses the absolute path of a release's program if no request of an upgrade can carry the path.
+// Checks the absolute path of a release's program. Refuses a path that a request for an upgrade
+// cannot contain, because it is too long or is not UTF-8.
 [[nodiscard]] Outcome check_executable(std::string_view path);
 
 // Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this

@@ -46,7 +46,7 @@ struct Wanted {
 struct Packing {
   Kind kind = Kind::file;
   std::string arch;
-  std::string entry{};        // the path of a directory's program
+  std::string entry{};        // if a directory is packed: the path of its program
   std::vector<Found> tree{};  // the files in the order of packing
 };
 

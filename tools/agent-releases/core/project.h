@@ -32,12 +32,12 @@ struct NodePackage {
 // Node.js tries them.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
-// The names of the files and of the directory that `pack` adds to a project. The two files are
-// programs that start the project: one for Node.js, the other for Python. The directory holds the
-// Python packages. Because of its ending .cjs, Node.js reads agent-entry.cjs as CommonJS, even in a
-// package of ES modules.
+// The program that `pack` adds to a Node.js project, to start the project. Because of the ending
+// .cjs, Node.js reads this file as CommonJS, even in a package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
+// The program that `pack` adds to a Python project, to start the project.
 inline constexpr std::string_view python_entry = "agent-entry";
+// The directory into which `pack` installs the packages that a Python project needs.
 inline constexpr std::string_view python_packages = "site-packages";
 
 // Returns the text of a program that starts the Node.js script `program`, a path in the release.
@@ -45,8 +45,8 @@ inline constexpr std::string_view python_packages = "site-packages";
 
 // Returns the text of a program that starts `program`: the name of a Python module if `is_module`
 // is true, otherwise the path of a Python script in the release. If `version`, such as "3.11", is
-// not empty, the program that this text makes refuses to run with any other version of Python,
-// because the release's packages would not work with it.
+// not empty, the starting program refuses to run with any other version of Python, because the
+// release's packages would not work with it.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 

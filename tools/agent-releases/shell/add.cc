@@ -162,7 +162,8 @@ Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
   // `download` has the program's file open for writing until the end of this function. A file that
-  // is open for writing cannot be executed, so the release must not leave .staging before that.
+  // is open for writing cannot be executed, so this function must not move the release out of
+  // .staging.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -202,9 +203,9 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release if it does not exist. If the release exists, only adds its manifest or its
-// signature if one of them is missing, and then removes all files that crashes have left in
-// .staging, including partial downloads.
+// Adds the release if it does not exist. If it exists, adds only its manifest or its signature, if
+// one of them is missing. After that, no partial download is needed, so removes all files that
+// crashes have left in .staging.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -107,9 +107,9 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Moves the release's files from .staging into the directory of releases. The manifest is moved
-// first and the program last: the release exists as soon as its program is in the directory, and
-// its manifest must be there by then.
+// Moves the release's files from .staging into the directory of releases, first the manifest and
+// last the program. The release exists as soon as its program is in the directory, so its manifest
+// must be there before.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);
@@ -140,10 +140,10 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes the link `current`, unless it exists already. This link in the directory of releases leads
-// to the release that is run. At first, it leads to the path at which the program was installed,
-// and link_place() then replaces the program at that path by a link to the release. A later commit
-// replaces only the link at that path, so `current` then leads to the new release, too.
+// Makes the link `current`, unless it exists already. This link in the directory of releases shows
+// which release is run. It leads to the path at which the program was installed, and link_place()
+// makes that path a link to the release. When a later upgrade is committed, only the link at that
+// path is replaced, and `current` leads to the new release without being changed.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

@@ -22,11 +22,11 @@ struct Chosen {
   std::string left_out;  // why newer releases were left out; empty if none was left out
 };
 
-// Chooses the release that should replace `running`, and verifies it. Returns nothing if no release
-// should replace `running`. A release that cannot be verified is left out, and the next best
-// release is chosen. After the verification, the ledger is searched for the release's hash, because
-// the hash of a release without a manifest was not known before. If a release with this hash has
-// failed, it is left out, too. Refuses if no release is left and a release could not be verified.
+// Chooses the release that should replace `running`, and verifies it. If the verification fails,
+// chooses the next best release. After the verification, the ledger is searched for the release's
+// hash, because the hash of a release without a manifest was not known before. If a release with
+// this hash has failed, also chooses the next best release. When no release is left, refuses if one
+// of the releases could not be verified, and otherwise returns nothing.
 Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
                                               const std::optional<Wish>& wish,
                                               const std::vector<Entry>& ledger) {

@@ -1,6 +1,5 @@
-// Functions for agents that request their upgrades themselves, and do not use the class Follower
-// for this. They choose the release that should replace the agent, and record how the upgrade
-// ended.
+// Functions for agents that request their upgrades themselves, without the class Follower. The
+// functions choose the release that should replace the agent, and record how the upgrade ended.
 #pragma once
 
 #include <optional>
@@ -18,13 +17,13 @@ struct Attempt {
   std::string left_out;  // why newer releases were left out, such as damaged bytes; or ""
 };
 
-// Chooses and verifies the release that should replace `running`, and records an upgrade to it as
-// `trying`. The agent must then request this upgrade, because a release that is recorded as
-// `trying` and has no later entry counts as failed. Returns nothing if no release should replace
+// Chooses and verifies the release that should replace `running`, and adds an entry `trying` about
+// the upgrade to the ledger. The agent must then request this upgrade, because a release whose
+// newest entry says `trying` counts as failed. Returns nothing if no release should replace
 // `running`.
 //
-// `running` must be the version of an agent that has passed its trial. If the ledger still has an
-// upgrade to `running` as `trying`, this function first records that the upgrade is committed.
+// `running` must be the version of an agent that has passed its trial. If the newest entry about
+// `running` says `trying`, this function first records that the upgrade to `running` is committed.
 //
 // A release whose bytes have changed since the release was added is left out, and the next best
 // release is chosen. If a release was left out for that reason and no other release can be chosen,

@@ -26,7 +26,8 @@ Result<Fact> fact_of(const Releases& releases, Release release) {
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();
-  // The ledger names the bytes that were tried. Without a manifest, they are known by the file.
+  // An entry in the ledger is found by the hash of the release. If there is no manifest that states
+  // the hash, the file is hashed.
   std::string sha256 = release.sha256;
   const bool was_tried = std::ranges::any_of(
       ledger.value(), [&](const Entry& entry) { return entry.version == release.version; });

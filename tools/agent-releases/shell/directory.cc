@@ -83,8 +83,8 @@ Result<bool> make_reachable(const std::string& path) {
     if (errno == EEXIST) return false;
     return refusal_from_errno("make", path);
   }
-  // Add the bits that the umask has removed. A user who may write to the directory above may have
-  // put a link in place of the new directory, so do not follow one.
+  // Add the bits that the umask has removed. O_NOFOLLOW is needed because a user who may write to
+  // the directory above may have replaced the new directory by a link.
   const upgrader::OwnedFd made(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};

@@ -84,9 +84,9 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
                        .older_is_wanted = adding.older_is_wanted};
 }
 
-// A transfer that is interrupted is tried again, up to tries_max tries in all. But after
-// fruitless_tries_max fruitless tries in a row, it is given up. A try is fruitless if it fetches
-// nothing, or if it ends because the server is too slow.
+// An interrupted transfer is tried again. It is given up after tries_max tries, or after
+// fruitless_tries_max fruitless tries in a row. A try is fruitless if it fetches nothing, or if it
+// ends because the server is too slow.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 

@@ -16,8 +16,8 @@
 
 namespace agent_releases {
 
-// Returns `source`, if it is a path, as a URL that begins with `file:`. If `source` is a URL
-// already, returns it unchanged.
+// Returns the URL of `source`. If `source` is a path, this is a URL that begins with `file:`.
+// Refuses a path that does not exist. If `source` is a URL already, returns it unchanged.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
 // Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http and
@@ -28,8 +28,7 @@ namespace agent_releases {
 // Returns the URL without its user and password, so that the URL can be shown to people.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// Returns true if the URL is of http or https, so that libcurl fetches it. Any other URL names a
-// local file, or is refused.
+// Returns true if the URL is of http or https, so that libcurl fetches it.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
 // Returns the path in a URL `file:...`, or nothing if the URL is of a different kind.
@@ -60,7 +59,7 @@ class Fetcher {
     // how many bytes of the file an earlier, interrupted fetch has written; the transfer begins
     // after these bytes
     std::int64_t from = 0;
-    std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
+    std::int64_t bytes = 0;             // the expected size of the file; a larger file is refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
     // Called repeatedly during the transfer with the number of the file's bytes that have been
@@ -74,7 +73,7 @@ class Fetcher {
     bool is_slow = false;  // the transfer was ended because it was too slow
   };
   // Fetches bytes. Refuses after a failure that would occur again at the next try. After any other
-  // failure, returns a result that says why the fetch is incomplete.
+  // failure, the member `why` of the result says why the fetch is incomplete.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

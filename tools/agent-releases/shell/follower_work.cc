@@ -174,8 +174,8 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// Refuses the chosen release. It is not chosen again before its files have changed or the file
-// `desired` was written again.
+// Refuses the chosen release. It can be chosen again only after its files have changed, or after
+// the file `desired` has been written again.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
   agent_.report("release " + chosen_->version.text() + " is not used: " + why);
@@ -299,9 +299,9 @@ void Follower::Work::ask() {
 
 // Returns the newest entry about the upgrade `id`, which has failed. If the ledger has lost this
 // entry or cannot be read, but `id` is the upgrade that this follower has requested last, makes the
-// entry from the facts that this follower remembers. Returns nothing if no follower of this
-// directory has requested the upgrade. Refuses if this is unknown, because the ledger cannot be
-// read.
+// entry from the facts that this follower remembers. Otherwise, refuses if the ledger cannot be
+// read. If the ledger can be read and has no such entry, no follower of this directory has
+// requested the upgrade, and the function returns nothing.
 Result<std::optional<Entry>> Follower::Work::entry_of(const std::string& id) const {
   const auto known = ledger();
   const Entry* last = known ? upgrade_of(known.value(), id) : nullptr;

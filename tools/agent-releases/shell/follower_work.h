@@ -1,6 +1,6 @@
-// The work of a follower, for one release at a time. It finds a release that is due, verifies the
-// release, runs the release's self-test, requests the upgrade, and records in the ledger how the
-// upgrade ended.
+// The work of a follower, for one release at a time. It finds a release that should replace the
+// agent, verifies this release, runs its self-test, requests the upgrade, and records in the ledger
+// how the upgrade ended.
 #pragma once
 
 #include <chrono>
@@ -79,9 +79,9 @@ class FollowerNotes {
   // kept.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
 
-  // Sets the time that next_try() returns to one pause after now. Each try to write the kept
-  // entries begins with this call, so that the pause follows even if the directory cannot be
-  // opened.
+  // Sets the time of the next try, which next_try() returns: one pause after now. Each try to write
+  // the kept entries begins with this call, so that the pause follows even if the directory cannot
+  // be opened.
   void put_off();
   void try_again(const Directory& directory);
 

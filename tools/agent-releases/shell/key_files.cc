@@ -57,8 +57,9 @@ class Silence {
 };
 
 Result<std::string> ask(int terminal, const std::string& question) {
-  // The echo is turned off before the question is printed, because tcsetattr() discards what has
-  // been typed before. So an answer that is typed at once is neither shown nor discarded.
+  // Turn off the echo before the question is printed. tcsetattr() discards the characters that were
+  // typed before it is called. In this order, an answer that is typed as soon as the question
+  // appears is neither shown nor discarded.
   const Silence silence(terminal);
   if (const Outcome asked = write_all(terminal, terminal_path, question + ": "); !asked) {
     return asked.refusal();
@@ -85,7 +86,7 @@ Result<upgrader::OwnedFd> open_terminal() {
 }
 
 // Tells a person at a terminal that a key is being derived from the password. Without this message,
-// the command would seem to do nothing for some seconds. Ignores errors of the write.
+// the command would seem to do nothing for some seconds. A failure to write the message is ignored.
 void announce_derivation() {
   if (::isatty(STDERR_FILENO) == 0) return;
   static_cast<void>(write_all(STDERR_FILENO, "standard error",
@@ -166,8 +167,8 @@ Randomness draw() {
 // If one of the two files exists already, or if anything else fails, neither file is made.
 Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                  bool with_password) {
-  // If a file cannot be made, refuses before a password is asked for. The files themselves are made
-  // when the key is: a process that is killed while it waits for a password leaves no empty file,
+  // Before asking for a password, find out whether the two files can be made: make them, and remove
+  // them again. A process that is killed while it waits for a password then leaves no empty file,
   // which a second call would not overwrite.
   for (const std::string& path : {secret, open}) {
     if (const auto probe = NewFile::make(path, secret_mode); !probe) return probe.refusal();

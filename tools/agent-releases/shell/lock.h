@@ -34,7 +34,7 @@ struct Patience {
                                                                 int flags = 0);
 
 // Returns true if the file `name` exists and is locked by any process, including this one. Also
-// returns true if it is not possible to find out.
+// returns true if the file cannot be checked.
 [[nodiscard]] bool is_locked(const Directory& directory, const std::string& name);
 
 // Repeats try_lock() until it succeeds. Refuses when the time limit of `patience` has passed, or

@@ -174,8 +174,7 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
   if (publishing.scripts && !publishing.npm && !publishing.wheels) {
     return usage("--scripts needs --npm or --wheels");
   }
-  // With --npm, the command line need not name the release and its version, because package.json
-  // does.
+  // With --npm, package.json states a name and a version, so the command line need not.
   if (options.name.empty() && !publishing.npm) return usage("pack needs --name=NAME");
   if (words.version.empty() && !publishing.npm) return usage("pack needs --version=VERSION");
   options.version = Version::parse(words.version);

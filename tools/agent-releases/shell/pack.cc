@@ -61,8 +61,8 @@ class Publishing {
         manifest_(published_name(order.wanted, packing) + std::string(manifest_ending)),
         signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
 
-  // Packs the release. `source` is the open file or directory to pack. For a file, `file` points to
-  // its properties. For a directory, `file` is null.
+  // Packs the release. `source` is the open file or directory to pack. For a file, `file` describes
+  // this file. For a directory, `file` is null.
   Result<Packed> run(const upgrader::OwnedFd& source, const Found* file);
 
  private:
@@ -292,8 +292,8 @@ Result<ProjectTree> make_tree(const Options& options) {
   return words.npm ? make_node_tree(project) : make_python_tree(project);
 }
 
-// Packs a project of Node.js or Python. Uses the name and version that the project states, unless
-// the command line gives a name or a version.
+// Packs a project of Node.js or Python. A name or version on the command line comes before the name
+// or version that the project states.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

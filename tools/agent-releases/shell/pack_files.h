@@ -57,8 +57,8 @@ class Outgoing {
   upgrader::OwnedFd file_;
 };
 
-// The directory of published files. The destructor removes the directory if this object has made
-// the directory and it is still empty.
+// The directory of published files. If open() has made the directory, the destructor removes it,
+// unless it contains files or keep() was called.
 class Out {
  public:
   static Result<Out> open(const std::string& path);

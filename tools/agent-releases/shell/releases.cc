@@ -71,8 +71,8 @@ std::optional<Version> Releases::previous() const {
 }
 
 // Writes the desired version into the file `desired`, or removes the file if `version` is absent.
-// The file is replaced even if the version stays the same, because that counts as a new order of
-// the operator.
+// Even if the version stays the same, the file is written again, because each write counts as a new
+// wish of the operator.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

@@ -28,9 +28,9 @@ constexpr const char* processes_path = "/proc";
 constexpr const char* upgraders_path = "/run/upgrader";
 constexpr const char* status_name = "status.json";
 constexpr std::size_t status_bytes_max = 65'536;
-// An upgrader cuts the path of an executable in its status, so that the path takes at most
-// `executable_bytes_max` bytes when it is escaped. The upgrader cuts off whole characters, so it
-// may cut off more bytes than necessary, but always fewer than `cut_bytes_max` bytes more.
+// If the path of an executable takes more than `executable_bytes_max` bytes when it is escaped, an
+// upgrader cuts the path in its status. The upgrader cuts off whole characters, so the rest may be
+// shorter than this limit, but by fewer than `cut_bytes_max` bytes.
 constexpr std::size_t cut_bytes_max = 16;
 constexpr std::string_view deleted_ending = " (deleted)";
 
@@ -43,7 +43,7 @@ Outcome add_uses_of(const std::string& control, std::vector<Use>& uses) {
   if (!directory) return directory.refusal();
   const auto text = directory.value().read(status_name, status_bytes_max);
   if (!text) return text.refusal();
-  // without a status, no upgrader has ever used this control directory
+  // a control directory without a status file has never been used by an upgrader
   if (!text.value()) return std::monostate{};
   const auto found = uses_of_status(*text.value(), control);
   if (!found) return Refusal{directory.value().path_of(status_name) + ": " + found.reason()};
@@ -125,7 +125,7 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    // Do not look at older entries. Only one upgrade can be under way, so an older upgrade is over
+    // Older entries do not matter. Only one upgrade can be under way, so an older upgrade is over
     // even if its outcome is not recorded.
     break;
   }
@@ -162,9 +162,11 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
-// Returns the file to which the link of --previous leads, or nothing if it leads to no file.
-// Refuses if no file is found, and the path in the status may not show where the link is: it is
-// mangled, or it is relative and can be followed only while the upgrader runs.
+// Returns the file to which the link of --previous leads, or nothing if it leads to no file. `link`
+// is the path of the link in the status of the upgrader `pid`. This path may be wrong for two
+// reasons. In place of each byte that is not UTF-8, it has U+FFFD. And an upgrader of an earlier
+// version gives a relative path, which can be followed only while that upgrader runs. Refuses if
+// such a path leads to no file.
 Result<std::optional<std::string>> target_of_previous(const std::string& link,
                                                       std::optional<std::int64_t> pid) {
   if (link.empty()) return std::optional<std::string>();
@@ -181,8 +183,8 @@ Result<std::optional<std::string>> target_of_previous(const std::string& link,
 // of files. After a crash in between, the next command removes the remaining files.
 //
 // A directory that comes with the image of a container or the flash of a router lies in a lower
-// layer of an overlay, where it can be removed but not moved (EXDEV). After a crash while it is
-// removed, it is a damaged release, which can be removed again.
+// layer of an overlay. There it can be removed, but not moved (EXDEV). If the machine crashes while
+// the directory is being removed, a damaged release is left, which a later command can remove.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);
@@ -242,8 +244,8 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     if (!executable) continue;
     const std::string part = role;
     const std::size_t bytes = agent_protocol::escaped_bytes(*executable);
-    // The member `cut` is also true if a different text of the agent was cut. The path itself can
-    // have been cut only if its length almost reaches the limit.
+    // The member `cut` is true if any text about the agent was cut. The path itself can have been
+    // cut only if its length almost reaches the limit.
     if (is_cut && bytes > executable_bytes_max - cut_bytes_max) {
       return Refusal{"the path of the executable, " + part + ", is cut"};
     }

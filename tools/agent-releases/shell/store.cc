@@ -128,8 +128,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
   // If a release is a directory, only its manifest says which file in the directory is the program.
-  // So a directory is not a release unless it has a manifest that is for this version and for a
-  // directory.
+  // So a directory is a release only if it has a manifest with the same version and with the kind
+  // `tar`.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
@@ -230,9 +230,9 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's file names in .staging: takes the lock for making this release. Holds the
-// writer's lock of the directory while it takes the lock for the release, so that no other process
-// removes files of the release at the same time.
+// Claims a release's file names in .staging: takes the lock file that only one process at a time
+// can hold, the process that makes this release. Holds the writer's lock of the directory while it
+// takes this lock, so that no other process removes files of the release at the same time.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

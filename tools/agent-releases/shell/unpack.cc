@@ -183,8 +183,8 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    // parent_of() makes the directories of all components of a path except the last. With an empty
-    // last component added, parent_of() also makes the directory of this entry itself.
+    // parent_of() makes the directory that contains the last component of a path. With an empty
+    // component added to the path, this is the directory of the entry itself.
     below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
@@ -236,8 +236,8 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // ARCHIVE_RETRY means that libarchive could continue after damaged bytes. An archive with
-    // damaged bytes must be refused nevertheless.
+    // An archive with damaged bytes must be refused, even if libarchive could continue after these
+    // bytes (ARCHIVE_RETRY).
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;

@@ -1,9 +1,11 @@
 // Decides when an agent requests an upgrade, and to which release. A follower is an object in the
-// agent's process. It watches a directory of releases, verifies a release that is due, runs the
-// self-test of the release, requests the upgrade, and records in the ledger how the upgrade ended.
+// agent's process. It watches a directory of releases. If a release in the directory should replace
+// the agent, the follower verifies this release, runs its self-test, requests the upgrade, and
+// records in the ledger how the upgrade ended.
 //
 // The follower has no thread and never blocks: when its descriptor fd() is readable, dispatch()
-// does the work that can be done now. A file of a release is never run by a shell.
+// does the work that can be done now. The follower executes the program of a release directly,
+// never through a shell.
 #pragma once
 
 #include <chrono>
@@ -18,9 +20,8 @@
 
 namespace agent_releases {
 
-// The exit status of a self-test that could not find out whether the release works. It is
-// EX_TEMPFAIL of sysexits.h. After this exit status, the release counts neither as good nor as
-// failed, and is tested again later.
+// The exit status (EX_TEMPFAIL of sysexits.h) of a self-test that could not find out whether the
+// release works. The release then does not count as failed, and is tested again later.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
@@ -68,13 +69,13 @@ class Follower {
   [[nodiscard]] int fd() const;
   void dispatch();
 
-  // Begins to look for releases. Must not be called before the upgrade to this agent is committed,
-  // because begin() records the commit in the ledger.
+  // Begins to look for releases. Must not be called before the upgrade to this agent is committed:
+  // if the ledger does not have this commit yet, begin() records it.
   void begin();
 
-  // Records that an upgrade has failed. Either this agent has requested the upgrade, or this agent
-  // is a fallback: it got the work because the upgrade that an earlier agent had requested has
-  // failed. An upgrade that no follower of this directory has requested is ignored.
+  // Records that an upgrade has failed. The upgrade was requested by this agent, or by an earlier
+  // agent in whose place this agent works as the fallback. An upgrade that no follower of this
+  // directory has requested is ignored.
   void upgrade_failed(const Failure& failure);
 
  private:

@@ -21,8 +21,7 @@ inline constexpr std::string_view manifest_ending = ".json";
 // KiB.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
-// The most bytes of a release, 64 GiB: about the size of a whole system. A manifest that states a
-// larger size is wrong.
+// The most bytes of a release: 64 GiB. A manifest that states a larger size is refused.
 inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
 
 enum class Kind : std::uint8_t { file, tar };

@@ -14,8 +14,8 @@ namespace agent_releases {
 inline constexpr std::size_t elf_header_bytes = 64;
 
 // Returns the processor of an ELF file, from the class, byte order, machine and flags in its first
-// bytes. Returns nothing if the file is not an ELF file, or if its processor is not in the list
-// above.
+// bytes. Returns nothing if the file is not an ELF file, or if the comment at the top of this file
+// does not list its processor.
 [[nodiscard]] std::optional<std::string_view> processor_of_elf(std::string_view first_bytes);
 
 // Returns true if `name` is one of the processor names that the comment at the top of this file

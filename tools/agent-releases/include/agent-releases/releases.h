@@ -72,10 +72,11 @@ class Releases {
   [[nodiscard]] std::optional<Version> previous() const;
 
   struct Adding {
-    std::string source;       // the URL (http, https, file) or the path of a manifest
-    std::string sha256{};     // the hash that the release must have; if empty, any hash
-    std::string cacert{};     // a file of certificates that https trusts; if empty, the system's
-    bool allow_files = true;  // false: accept only http and https, if `source` is not trusted
+    std::string source;    // the URL (http, https, file) or the path of a manifest
+    std::string sha256{};  // the hash that the release must have; if empty, any hash
+    std::string cacert{};  // a file of certificates that https trusts; if empty, the system's
+    // false: refuse paths and file: URLs, since the caller does not trust `source`
+    bool allow_files = true;
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
     std::optional<Version> running{};  // the agent's version; older releases are refused
@@ -101,7 +102,7 @@ class Releases {
 
   // Sets the desired version to `running`, unless the file `desired` exists already. Agents that
   // follow the directory then keep this version even when a newer release is added. The directory
-  // need not have a release of this version.
+  // may be without a release of this version.
   [[nodiscard]] Outcome hold(const Version& running);
 
   // Records that failures of this version no longer count, so that the release can be tried again.

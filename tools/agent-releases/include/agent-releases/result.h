@@ -10,9 +10,11 @@ namespace agent_releases {
 
 // The kinds of trouble that cause a refusal. agent-releases has an exit status for each kind.
 enum class Trouble : std::uint8_t {
-  usage,    // the command line is wrong
-  absent,   // the requested thing does not exist
-  refused,  // a rule was violated: signature, hash, name, machine, expiry, still in use
+  usage,   // the command line is wrong
+  absent,  // the requested thing does not exist
+  // a rule forbids it: a wrong signature, hash, name or machine, an expired manifest, or a release
+  // that is still in use
+  refused,
   cut_off,  // a fetch was interrupted; the same command can continue it
   system,   // the system refused: no space, no permission, a disk error
   damaged,  // the bytes on disk are not those that were added

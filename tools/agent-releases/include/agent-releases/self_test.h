@@ -1,6 +1,6 @@
-// Runs the self-test of a release, without blocking until it exits. The release's program is
-// started with the given arguments and --self-test. The program must print "VERSION ok" on standard
-// output and exit with status 0.
+// Runs the self-test of a release: starts the self-test as a child process, and does not block
+// until the child exits. The release's program is started with the given arguments and --self-test.
+// The program must print "VERSION ok" on standard output and exit with status 0.
 #pragma once
 
 #include <sys/types.h>
