@@ -6,7 +6,7 @@
 // start until the upgrader sends `activate`, and is active after that.
 //
 //   stage     the state                                ends with
-//   checking  agentify is held; the command of       the outcome of the check: `ready` or `unfit`
+//   checking  agentify is held; the command of         the outcome of the check: `ready` or `unfit`
 //             --check is running
 //   held      agentify is held, and has said `ready`   `activate`
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused, or a stop
