@@ -149,9 +149,9 @@ class AgentProcess {
 
 // ---- the start of an agent: its command, its environment, and strace
 
-// If the program's name, the first word of `command`, has no slash, searches for the program in
-// PATH, and replaces the name by the path that was found. Returns the reason why the agent cannot
-// be started, or an empty string if it can.
+// Searches for the program, the first word of `command`, in PATH if its name has no slash, and then
+// replaces the name by the path that was found. Returns the reason why the agent cannot be started,
+// or an empty string if it can.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
 // Returns the environment for an agent: the environment of this program without the variables that

@@ -1,5 +1,5 @@
-// The list of all checks of agent-conformance, in the order in which they are performed. If a check
-// can be judged only after a different check has passed, it comes after that check.
+// The list of all checks of agent-conformance, in the order in which they are performed. Each check
+// comes after the checks that must pass before it can be judged.
 #pragma once
 
 #include <vector>

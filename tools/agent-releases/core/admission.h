@@ -51,7 +51,8 @@ struct Passed {
 // constant and not the build time, so that builds of the same source yield the same bytes.
 inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:00:00Z
 
-// Returns the time at which a manifest was signed, which minisign writes into the trusted comment.
+// Returns the time at which a manifest was signed. minisign writes this time into the trusted
+// comment of a signature.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
 // Returns the latest of four times that are certainly in the past. These are the time of the

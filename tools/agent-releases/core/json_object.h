@@ -22,7 +22,8 @@ class JsonReader {
   // Parses `text`, which must be exactly one JSON object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Returns true if the member exists and is an object. Unlike object(), never refuses.
+  // Returns true if the member exists and is an object. Unlike object(), this function does not
+  // refuse a member of a different kind.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
   // Returns the object that is the value of a member, or nothing if the member is absent. Any other

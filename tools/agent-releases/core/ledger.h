@@ -27,7 +27,7 @@ enum class Ending : std::uint8_t { trying, committed, failed, forgotten };
 struct Entry {
   Moment when = 0;
   Version version;
-  // the hash of the release's bytes; if empty, the entry is about this version with any hash
+  // the hash of the release's bytes; if empty, the entry applies to every release of this version
   std::string sha256;
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade

@@ -45,7 +45,7 @@ inline constexpr std::string_view python_packages = "site-packages";
 
 // Returns the text of a program that starts `program`: the name of a Python module if `is_module`
 // is true, otherwise the path of a Python script in the release. If `version`, such as "3.11", is
-// not empty, the starting program refuses to run with any other version of Python, because the
+// not empty, a program with this text refuses to run with any other version of Python, because the
 // release's packages would not work with it.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);

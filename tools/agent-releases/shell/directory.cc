@@ -199,9 +199,9 @@ Outcome Directory::rename(const std::string& name, const Directory& into,
                     : ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                                 new_name.c_str(), RENAME_NOREPLACE);
   // Some file systems do not support RENAME_NOREPLACE (EINVAL), Linux before 3.15 has no renameat2
-  // (ENOSYS), and an old container's filter may forbid it (EPERM). Then check first that the new
-  // name does not exist. No other process can make the new name between the check and the rename,
-  // because this process holds the writer's lock.
+  // (ENOSYS), and an old container's filter may forbid it (EPERM). In these cases, check first that
+  // the new name does not exist. No other process can make the new name between the check and the
+  // rename, because this process holds the writer's lock.
   const bool is_unknown = errno == EINVAL || errno == ENOSYS || errno == EPERM;
   if (failed != 0 && existing == Existing::keep && is_unknown) {
     const auto there = into.status(new_name);

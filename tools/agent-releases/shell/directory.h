@@ -97,7 +97,7 @@ class Directory {
   // not exist.
   [[nodiscard]] Outcome remove(const std::string& name) const;
 
-  // Syncs the directory, so that the entries that it has now survive a power cut.
+  // Syncs the directory. The entries that it has at this time then survive a power cut.
   [[nodiscard]] Outcome sync() const;
 
  private:

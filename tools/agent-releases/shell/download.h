@@ -77,7 +77,7 @@ class Download {
   upgrader::OwnedFd part_;
   Hash hash_;
   std::int64_t bytes_ = 0;  // how many bytes of the file have been written
-  std::int64_t from_ = 0;   // how many of these bytes an earlier fetch has written
+  std::int64_t from_ = 0;   // how many bytes of the file an earlier fetch has written
   // the file was fetched in several parts, and may have changed on the server in between
   bool in_parts_ = false;
   std::chrono::steady_clock::time_point ends_;

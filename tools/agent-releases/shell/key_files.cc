@@ -57,8 +57,8 @@ class Silence {
 };
 
 Result<std::string> ask(int terminal, const std::string& question) {
-  // Turn off the echo before the question is printed. tcsetattr() discards the characters that were
-  // typed before it is called. In this order, an answer that is typed as soon as the question
+  // The echo is turned off before the question is printed. tcsetattr() discards the characters that
+  // were typed before it is called. In this order, an answer that is typed as soon as the question
   // appears is neither shown nor discarded.
   const Silence silence(terminal);
   if (const Outcome asked = write_all(terminal, terminal_path, question + ": "); !asked) {

@@ -292,8 +292,8 @@ Result<ProjectTree> make_tree(const Options& options) {
   return words.npm ? make_node_tree(project) : make_python_tree(project);
 }
 
-// Packs a project of Node.js or Python. A name or version on the command line comes before the name
-// or version that the project states.
+// Packs a project of Node.js or Python. A name or version on the command line replaces the name or
+// version that the project states.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

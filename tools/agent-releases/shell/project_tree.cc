@@ -246,7 +246,7 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   return packages.value().remove("bin");
 }
 
-// Returns the version of the python3 that PATH finds, such as "3.11".
+// Returns the version of the python3 that is found in PATH, such as "3.11".
 Result<std::string> python_version(const std::string& directory) {
   return run_child({"python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"},
                    directory);

@@ -91,8 +91,8 @@ Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& contr
   return uses;
 }
 
-// The reasons why releases are still needed and must not be removed. They are determined once for
-// all releases of a directory.
+// The reasons why releases are still needed and must not be removed. One object of this class knows
+// the reasons for every release of a directory.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);

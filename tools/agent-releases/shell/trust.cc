@@ -24,8 +24,8 @@ std::optional<std::string> user_name(uid_t user) {
   return found->pw_name;
 }
 
-// Reads a public key. The key file may be a link to a file elsewhere, because the owner of the
-// opened file is checked.
+// Reads a public key. The key file may be a link, because the owner of the file to which the link
+// leads is checked.
 Result<PublicKey> read_key(const Directory& directory, const std::string& name) {
   const std::string path = directory.path_of(name);
   const upgrader::OwnedFd file(

@@ -35,8 +35,8 @@ class Follower {
     // the arguments of the self-test; the follower adds --self-test at the end
     std::vector<std::string> arguments{};
     std::chrono::milliseconds self_test_limit{5'000};
-    // The pause before a release is tried again after a failure for which the release was not at
-    // fault.
+    // If an upgrade fails, and the release is not at fault: the pause before the release is tried
+    // again.
     std::chrono::milliseconds pause{10'000};
   };
 

@@ -1,6 +1,7 @@
-// Runs the self-test of a release: starts the self-test as a child process, and does not block
-// until the child exits. The release's program is started with the given arguments and --self-test.
-// The program must print "VERSION ok" on standard output and exit with status 0.
+// Starts the self-test of a release as a child process. The caller need not wait for the child:
+// verdict() returns the result when there is one. The release's program is started with the given
+// arguments and --self-test. The program must print "VERSION ok" on standard output and exit with
+// status 0.
 #pragma once
 
 #include <sys/types.h>
