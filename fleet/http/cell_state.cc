@@ -88,7 +88,7 @@ void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
   const std::string name = certificate_name(key.names[0], key.names[1]);
   expiries_.erase(name);
   const auto identity = read_record<Identity>(record.value);
-  if (!identity) unread_[record.key] = true;
+  if (!identity) unread_.insert(record.key);
   if (identity && identity.value().revoked.empty()) expiries_[name] = expiry_of(identity.value());
 }
 
@@ -129,19 +129,19 @@ void CellState::keep(std::map<std::string, Record>& records, const ParsedKey& ke
   if (record) {
     records[key.names.front()] = record.value();
   } else {
-    unread_[found.key] = true;
+    unread_.insert(found.key);
   }
 }
 
 void CellState::take_rollout(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::rollout) {
     const auto rollout = read_record<Rollout>(record.value);
-    if (!rollout) unread_[record.key] = true;
+    if (!rollout) unread_.insert(record.key);
     if (rollout) rollouts_[key.names[0]].rollout = rollout.value();
   }
   if (key.kind == KeyKind::rollout_batch) {
     const auto batch = read_record<RolloutBatch>(record.value);
-    if (!batch) unread_[record.key] = true;
+    if (!batch) unread_.insert(record.key);
     if (batch) {
       rollouts_[key.names[0]].batches[key.number()] =
           static_cast<std::int64_t>(batch.value().nodes.size());
@@ -153,7 +153,7 @@ void CellState::take_rollout(const ParsedKey& key, const KeyValue& record) {
   }
   if (key.kind == KeyKind::rollout_judge) {
     const auto judge = read_record<RolloutJudge>(record.value);
-    if (!judge) unread_[record.key] = true;
+    if (!judge) unread_.insert(record.key);
     if (judge) rollouts_[key.names[0]].judge = judge.value();
   }
 }
@@ -177,7 +177,7 @@ void CellState::take_cell(const ParsedKey& key, const KeyValue& record) {
   }
   if (key.kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
-    if (!settings) unread_[record.key] = true;
+    if (!settings) unread_.insert(record.key);
     settings_ = settings ? settings.value() : Settings{};
   }
 }

@@ -113,7 +113,7 @@ class CellState {
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
-  std::map<std::string, bool> unread_;  // the keys of records that cannot be parsed
+  std::set<std::string> unread_;  // the keys of records that cannot be parsed
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
@@ -123,7 +123,7 @@ class CellState {
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys
   std::map<std::string, Token> tokens_;       // the tokens, by their IDs
-  std::set<std::string> renewing_;            // the nodes that renewing_nodes() returns
+  std::set<std::string> renewing_;            // the nodes that wait for a new certificate
   std::map<std::string, UnixSeconds> expiries_;
 };
 
