@@ -2,20 +2,20 @@
 // words, the reasons why nodes have failed, and the last events.
 'use strict';
 
-// For each stage of a node: the sign that stands for the stage in the picture, and the kind of the
-// stage, which is `done`, `moving`, `waiting`, `failed` or `back`.
-const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
-  soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
-  failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
-  'rolling-back': ['↩', 'back'], 'rolled-back': ['↩', 'back'], undone: ['↩', 'back'],
-  'not-judged': ['↩', 'back'], left: ['–', 'waiting'], unknown: ['?', 'waiting']};
+// The sign for each stage of a node, as shown in the picture and its legend.
+const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', confirming: '…',
+  confirmed: '✓', failed: '✕', kept: '✕', unconfirmed: '?', 'rolling-back': '↩', 'rolled-back': '↩',
+  undone: '↩', 'not-judged': '↩', left: '–', unknown: '?'};
+const failedStages = ['failed', 'kept', 'unconfirmed'];
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 // The words for stages of a node, and for phases of its upgrade, whose names say too little.
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged',
   'cutover-ready': 'ready, waits for its turn'};
-const chipsShown = 24;      // a picture of more nodes does not show their names
-const cellsShown = 1000;    // a picture of more nodes has only one bar for each batch
+// If a rollout has more nodes than this, its picture does not show the names of the nodes.
+const chipsShown = 24;
+// If a rollout has more nodes than this, its picture has only one bar for each batch.
+const cellsShown = 1000;
 // If there are more batches than this, adjacent batches in the same stage are drawn as one batch.
 const batchesShown = 12;
 const failuresShown = 20;
@@ -27,7 +27,7 @@ const failures = new Map();  // the groups of failed nodes, by the name of the r
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
-const signOf = stage => (stages[stage] || stages.unknown)[0];
+const signOf = stage => signs[stage] ?? signs.unknown;
 
 function kindOf(state) {
   return {completed: 'good', aborted: 'bad', aborting: 'bad', halted: 'bad', paused: 'warn',
@@ -39,13 +39,13 @@ function kindOf(state) {
 // must show that it works, the node's record in the rollout still says `applying`. So the parameter
 // `soaks` says whether the node soaks.
 function stageOf(record, soaks) {
-  const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
+  const stage = record && record.stage in signs ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
 // Returns a string with the number of nodes in each stage, such as `3 done, 1 failed`.
 function countWords(counts) {
-  return Object.keys(stages).filter(stage => counts[stage])
+  return Object.keys(signs).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
 }
 
@@ -107,7 +107,7 @@ function nodeCell(rolloutName, [name, stage], record, named) {
 
 function batchBar(counts, all) {
   const bar = make('div', {class: 'bar', 'aria-hidden': 'true'});
-  for (const stage of Object.keys(stages)) {
+  for (const stage of Object.keys(signs)) {
     if (!counts[stage]) continue;
     const part = make('span', {class: stage});
     part.style.width = `${100 * counts[stage] / all}%`;
@@ -148,7 +148,7 @@ function picture(name, records, summary) {
     make('div', {class: 'batch-words'}, make('strong', {}, label + phase), ' ',
       make('span', {class: 'quiet'}, words)), drawn);
   });
-  const legend = Object.keys(stages).filter(stage => total[stage]).map(stage => make('span', {},
+  const legend = Object.keys(signs).filter(stage => total[stage]).map(stage => make('span', {},
     make('i', {class: 'cell ' + stage, 'aria-hidden': 'true'}, signOf(stage)),
     `${total[stage]} ${wordsOf(stage)}`));
   const figure = make('figure', {class: count > 100 ? 'dense' : '', 'aria-label': caption}, ...rows,
@@ -182,7 +182,7 @@ function evidenceOf(record) {
     differs ? make('div', {class: 'quiet'}, differs) : null);
 }
 
-const hasFailed = record => (stages[record.stage] || [])[1] === 'failed';
+const hasFailed = record => failedStages.includes(record.stage);
 
 // Returns how many nodes have failed, according to the records that the page has read.
 const failedIn = records => Object.entries(records)
