@@ -41,9 +41,8 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // Find out whether the last upgrade was for a desired version. That is so if the record `upgrade`
-  // is about an upgrade for a desired version, and if the ledger does not show that an upgrade by a
-  // command is under way.
+  // The last upgrade was for a desired version if the record `upgrade` is about such an upgrade,
+  // and if, according to the ledger, no command's upgrade is under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -145,7 +144,7 @@ void Component::perform(const Ask& ask) {
 
 // Writes the records with which the NodeCommander reports how a command is obeyed. Leaves out the
 // record `upgrade` if the last upgrade was for a desired version and not for a command. In that
-// case, the WishMachine, which decides about desired versions, makes that record.
+// case, the WishMachine makes that record. (The WishMachine decides about desired versions.)
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {

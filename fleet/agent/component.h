@@ -38,14 +38,14 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;        // the copy of all records below the node's key
   KeptRecords& records;  // the records that this process writes while it is active
-  // The node's record `active` names the one process of fleet-agent on the node that may act. If it
-  // names this process, this is the revision of that record. Otherwise this is 0.
+  // The revision of the node's record `active`, or 0 if that record names another process. The
+  // record names the only process of fleet-agent that may act on this node.
   Revision active = 0;
   // Reboots the machine. Later calls `ended` with an empty string if the program that reboots the
   // machine has succeeded, or else with the reason for the failure.
   std::function<void(std::function<void(const std::string& error)> ended)> reboot = {};
   std::string reboot_asked = {};  // if this file exists, a program asks for a reboot
-  bool is_doubtful = false;       // while true, nothing is begun
+  bool is_doubtful = false;       // while true, no command, upgrade or hook is begun
   // How much the node reports about a failed upgrade: for example only the reason, or the reason
   // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;
@@ -81,8 +81,8 @@ class Component {
  public:
   struct Request {
     std::string id = {};
-    std::string executable = {};
-    std::string version = {};  // the version of the release in `executable`
+    std::string executable = {};  // the path of the new version's executable
+    std::string version = {};     // the new version
     // If true, the new version does not begin to work as soon as it is ready, but waits until the
     // upgrader gets a request to confirm the upgrade. Meanwhile the old version keeps working.
     bool gate = false;
@@ -214,9 +214,9 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // True if the last upgrade is for a desired version and not for a command. The WishMachine, which
-  // decides about desired versions, then reports the progress of that upgrade in the record
-  // `upgrade`.
+  // True if the last upgrade is for a desired version and not for a command. In that case, the
+  // WishMachine makes the record `upgrade`, which shows the progress of the upgrade. (The
+  // WishMachine decides about desired versions.)
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;

@@ -71,14 +71,14 @@ void Component::gate_reached(const std::string& id) {
 void Component::upgrade_ended(const UpgradeEnded& ended) {
   if (ended.command != machine_.upgrade().attempt) {
     take(ended);
-    return look();  // for a desired version that has waited for this end
+    return look();  // a new desired version may have waited until the upgrade ended
   }
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
   attempt_ended(ended.why, ended.evidence);
 }
 
-// Handles the failure of an upgrade to a desired version. Then looks for a command, which may have
-// waited for the end of that upgrade.
+// Handles the failure of an upgrade to a desired version. Then looks for a command, since a command
+// may have waited until that upgrade ended.
 void Component::attempt_ended(const std::string& why, const std::vector<Capsule>& evidence) {
   feed(AttemptEnded{why, evidence});
   look();
@@ -200,7 +200,7 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// Finds and tests the release to which the component goes back by an undo of a rollout. That
+// Finds and tests a release to which the component goes back because a rollout is undone. That
 // release has run here before, so it is on disk, and need not be looked up in the store or fetched.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},

@@ -35,8 +35,8 @@ namespace fleet {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// Returns how an undone upgrade ended: `rolled_back` if it was undone because of a command or a
-// missing confirmation, or `failed` if the new version was bad.
+// Returns how an upgrade ended that was not committed. Returns `rolled_back` if the reason was a
+// command or a missing confirmation, or `failed` if the new version was bad.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =
@@ -47,10 +47,10 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether, according to the ledger of begun commands, the last upgrade by a command is
-// still under way. If the answer to the command is `interrupted`, the upgrade is not under way: a
-// process of fleet-agent has found out after its start that the upgrader does not carry out this
-// upgrade.
+// Returns whether the last upgrade that a command has ordered is still under way. The ledger (the
+// file with the begun commands) shows this. If the ledger has the answer `interrupted` to that
+// command, the upgrade is not under way: fleet-agent has found out after a restart that the
+// upgrader does not carry out the upgrade.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const Answer* answer = ledger.answer_to(ledger.upgrade.id);
   if (answer != nullptr && answer->result == result_interrupted) return false;

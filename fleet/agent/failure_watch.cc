@@ -105,8 +105,8 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the last lines of output of the component's daemon, if agentify, which runs the daemon,
-// has saved new lines since this upgrade began. Otherwise returns an empty string.
+// Returns the last lines of the output of the component's daemon. agentify saves these lines if it
+// runs the daemon. Returns an empty string if no new lines were saved since this upgrade began.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||

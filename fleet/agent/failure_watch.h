@@ -1,7 +1,8 @@
 // Watches the new version during an upgrade of a neighbour (a component that does not run under the
 // same upgrader as fleet-agent). If the new version fails, gathers the evidence: how long its
-// process ran, how much memory and processor time it used, and the last lines of its output.
-// agentify, the program that runs an unchanged daemon under an upgrader, has saved these lines.
+// process ran, how much memory and processor time the process used, and the last lines of output.
+// The lines are known only if agentify runs the daemon and has saved them. (agentify runs an
+// unchanged daemon under an upgrader.)
 #pragma once
 
 #include <cstdint>
@@ -36,9 +37,8 @@ class FailureWatch {
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
 
-  // Begins to watch an upgrade from the version `from` to the version `to`. If agentify, which runs
-  // the component's daemon, has saved output before this call, that output belongs to an earlier
-  // failure, and is ignored.
+  // Begins to watch an upgrade from the version `from` to the version `to`. Ignores the daemon's
+  // output that agentify saved before this call: that output belongs to an earlier failure.
   void begin(const std::string& from, const std::string& to);
   // Measures the memory and the processor time of the new version's process. Must be called
   // repeatedly while the upgrade is under way, since the values are lost when the process exits.
@@ -57,8 +57,8 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  // The last lines of the daemon's output that agentify, which runs the daemon, had already saved
-  // when this upgrade began. They are not about this upgrade.
+  // The lines of the daemon's output that agentify saved before this upgrade began. They do not
+  // belong to this upgrade.
   std::optional<upgraderctl::LastWords> words_before_;
   std::string from_;  // the old and the new version; empty if an earlier process began the upgrade
   std::string to_;

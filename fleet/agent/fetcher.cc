@@ -74,10 +74,10 @@ void desire_now(const Place& place, const std::string& version) {
   static_cast<void>(releases.value().desire(*parsed));
 }
 
-// Removes the oldest releases that are not needed, until the ordered release fits into `keep`
-// releases, or only needed releases are left. The running release, and the release that an undo
-// would bring back, are needed. If it is not known which other releases are needed, all of them
-// stay, and the order is carried out nevertheless.
+// Removes the oldest releases, so that there are at most `keep` releases after the ordered release
+// was added. Does not remove a release that is needed, such as the running release and the release
+// that an undo would bring back. If it is unknown which releases are needed, removes none. Ignores
+// a failure, since the ordered release can be fetched even if too many releases remain.
 void remove_oldest(agent_releases::Releases& releases, const Fetcher::Order& order,
                    const agent_releases::Version& ordered, std::size_t keep) {
   const auto running = agent_releases::Version::parse(order.running);

@@ -26,9 +26,9 @@ constexpr int status_not_run = 126;
 // lease in the store.
 constexpr int reads_a_turn_max = 16;
 
-// Returns why the program must not be run, or an empty string if it may. Hooks run with all rights
-// of fleet-agent, so the file and its directory must belong to a trusted user, and nobody else may
-// be allowed to write to them.
+// Returns why the program must not be run, or an empty string if it may be run. `path` is the
+// program's file or the directory of the hooks. Both must belong to a trusted user, and nobody else
+// may be allowed to write to them, since hooks run with all rights of fleet-agent.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);

@@ -26,7 +26,9 @@ class HookRun {
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // the exit status; 126: not started; 128 + N: killed with signal N
+    // The exit status. It is 126 if the program was not started, and 128 + N if the signal N has
+    // killed the program.
+    int status = 0;
     std::string output = {};  // the last line of the program's output
     // The end of the output: at least its last 8 KiB, or all of a shorter output.
     std::string text = {};

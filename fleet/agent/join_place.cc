@@ -153,8 +153,9 @@ std::string JoinPlace::settle(const TokenText& token, const std::string& authori
   if (why.empty()) why = write_if_absent(path("ca.pem"), authority);
   if (why.empty()) why = write_if_absent(defaults_ + "/fleet-agent", settings(token));
   if (!why.empty()) return why;
-  // An earlier certificate may have been kept until it is valid. Remove it: if it expires later
-  // than the new certificate, it would replace the new one, but it may have been revoked.
+  // There may be a file with an earlier certificate that is not valid yet. Remove the file, since
+  // the earlier certificate may have been revoked. fleet-agent would replace the new certificate
+  // with it, if the earlier certificate expires later.
   std::error_code error;
   const std::string next = next_beside(path("node.pem"));
   files::remove(next, error);

@@ -60,9 +60,8 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // If a controller's certificate was not signed by the authority that the token names, give up:
-  // the next answers would be the same. But continue if any controller has told the machine to
-  // wait.
+  // Give up if a controller's certificate was not signed by the authority that the token names, and
+  // no controller has told the machine to wait. The next answers would be the same.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

@@ -1,8 +1,9 @@
 // Keeps some records in the store at the values that this process wants. Compares the wanted values
 // with the local copy of the store (the mirror), and writes all records that differ, in one
 // transaction. The transaction fails if one of these records, or a record given to compare(), has
-// changed in the meantime. The comparison and the write are repeated until all values agree, so it
-// does no harm if an answer of the store is lost.
+// changed since the local copy was made. The comparison and the write are repeated until all values
+// agree. So a lost answer of the store does no harm: the next comparison shows whether the write
+// has succeeded.
 #pragma once
 
 #include <functional>
@@ -30,7 +31,8 @@ class KeptRecords {
     // Called after a successful write, but only if the local copy of the store already shows the
     // wanted values of all records.
     std::function<void()> stand = [] {};
-    // Called if the store refuses a write because this machine has no permission for it.
+    // Called with the store's reason if the store denies a write, for example because this machine
+    // has no permission for the write, or because the store is full.
     std::function<void(const std::string& reason)> denied;
   };
 

@@ -49,6 +49,8 @@ int perform(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  ::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of file sizes fails instead
+  // Ignore SIGXFSZ, which would end this process if a file exceeded the limit of the file size. The
+  // write to that file fails instead.
+  ::signal(SIGXFSZ, SIG_IGN);
   return fleet::perform(argc, argv);
 }

@@ -225,11 +225,11 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Decides about the upgrade that was requested from an upgrader process that has exited since.
-// Called when a new upgrader process has started. If the old process did not accept the request,
-// and the request may still be repeated (`patience_`), lets the request be sent to the new process.
-// Otherwise reports the result of the upgrade that is in the old process's last status. If that
-// status has no result of this upgrade, reports that the upgrade has failed.
+// Called when a new upgrader process has started. Decides about the upgrade that was requested from
+// the old upgrader process. If the old process did not accept the request, and the timer
+// `patience_` still runs, the request will be sent to the new process. Otherwise the upgrade has
+// ended. Then reports the upgrade's result from the last status of the old process. If that status
+// does not contain the result, reports that the upgrade has failed.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;

@@ -137,9 +137,9 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
 }
 
 // Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
-// compares this node with other nodes. This record need not report a crash or a hang of
-// fleet-agent, since controllers notice both by the record `instance`, which then loses its lease
-// and disappears.
+// compares this node with other nodes. This record does not report a crash or a hang of
+// fleet-agent. After a crash or during a hang, the record `instance` loses its lease and
+// disappears, and controllers notice this.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -263,11 +263,11 @@ void NodeAgent::begin_to_act(Revision active) {
   look();
 }
 
-// Sends the upgrader `healthy`, which commits an upgrade that is on trial. During a trial, sends
-// nothing in two cases. If a rollout has begun the upgrade, the rollout must confirm the new
-// version first. If the ledger (the commands that were begun) cannot be read, it is not known
-// whether a rollout has begun the upgrade. An upgrade to a desired version is not in the ledger, so
-// `healthy` is sent during its trial.
+// Sends the upgrader `healthy`, which commits an upgrade that is on trial. Sends nothing during the
+// trial of an upgrade that a rollout has begun, since the rollout must confirm the new version
+// first. Also sends nothing during a trial if the ledger (the commands that were begun) cannot be
+// read, since it is then unknown whether a rollout has begun the upgrade. An upgrade to a desired
+// version is not in the ledger, so `healthy` is sent during the trial of such an upgrade.
 void NodeAgent::say_healthy() {
   if (is_on_trial()) {
     if (!unreadable_.empty()) return;

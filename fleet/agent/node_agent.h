@@ -121,7 +121,7 @@ class NodeAgent {
   // Keeps the records of this node other than `instance/UUID`, such as its facts and versions. This
   // process writes them only while it is the node's active fleet-agent.
   KeptRecords records_;
-  Mirror halt_;  // a copy of the record `stop`; while that record exists, nothing new begins
+  Mirror halt_;  // a copy of the record `stop`; while that record exists, no upgrade is begun
   Mirror epoch_;
   KnownStore known_;  // the store's epoch and revision that this process saw last
   KnownStore kept_;   // the store's epoch and revision that were last written to disk
@@ -133,26 +133,32 @@ class NodeAgent {
   PlanDesk plans_;
   Renewal renewal_;
   std::unique_ptr<HookRun> reboot_;    // the running command to reboot the machine, or null
-  std::vector<RebootEnding> reboots_;  // the components that wait for the end of this command
+  std::vector<RebootEnding> reboots_;  // called when the reboot command has ended
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Failure> failure_;  // why the upgrade to another version failed
+  // The failure of the last upgrade, if this process is the old version, which runs again after
+  // that failure.
+  std::optional<Agent::Failure> failure_;
   // The ledger (the commands that were begun, and their answers) that an earlier process of
   // fleet-agent has left on disk.
   NodeLedger ledger_;
   // Why the ledger cannot be read. While this is not empty, fleet-agent obeys no command to upgrade
   // itself.
   std::string unreadable_;
-  std::unique_ptr<Timer> read_;  // when it ends, the ledger is read again
+  std::unique_ptr<Timer> read_;  // the timer for the next try to read the ledger
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
   bool said_ready_ = false;
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  std::string committed_;  // the id of the upgrade to this version, after it was committed
-  std::string degraded_;   // why this node begins nothing now, for its record
-  std::string doubt_;      // why this node must not begin an upgrade; empty if it may
+  // The id of the committed upgrade that has brought this version. Empty if no upgrade was
+  // committed since this process started.
+  std::string committed_;
+  // The reason that the record `instance` shows if this node must not begin new work.
+  std::string degraded_;
+  // Why this node must not begin new work. Empty if the node may begin new work.
+  std::string doubt_;
   // Started when a record `instance` seems to be left from before the last boot. When this timer
   // ends, the lease of such a record must have run out. If the record still exists at that time, it
   // belongs to a second machine.
@@ -162,7 +168,7 @@ class NodeAgent {
   std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
-  std::unique_ptr<Timer> keep_;  // when it ends, `known_` is written to disk
+  std::unique_ptr<Timer> keep_;  // the timer for the next write of `known_` to disk
   std::unique_ptr<Timer> end_;
 };
 

@@ -27,10 +27,10 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// Handles the upgrader's `welcome`, which says in which role this process runs. Two kinds of
-// processes send `ready` immediately, since they must run even if the store cannot be reached. They
-// are the first agent after the start of the upgrader, and a fallback (the old version, which runs
-// again after a failed upgrade).
+// Handles the upgrader's `welcome`, which says in which role this process runs. Sends `ready`
+// immediately if this process is the first agent after the start of the upgrader, or a fallback
+// (the old version, which runs again after a failed upgrade). Such a process must run even if the
+// store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -87,7 +87,7 @@ void NodeAgent::read_ledger_again() {
 
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
   if (std::exchange(stopping_, true)) return;
-  desk_.active = 0;  // from now on, this process begins nothing
+  desk_.active = 0;  // from now on, this process begins no new work
   own_.leave();
   for (const auto& neighbour : neighbours_)
     neighbour->leave();

@@ -5,14 +5,14 @@
 namespace fleet {
 namespace {
 
-// The pause after the store's answer to a transaction was lost. After this pause, PlanPart, the
-// class that decides what this node does for a plan, decides anew. By then, the local copy of the
-// records most likely shows whether the transaction was committed.
+// The pause after the store's answer to a transaction was lost. When this pause ends, PlanPart (the
+// class that decides what this node does for a plan) decides again. At that time, the local copy of
+// the records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 // The pause after the store has denied a transaction, for example because the store is full. This
-// pause is longer than `write_again`, since all members of the plan may wait for the same trouble
-// to end.
+// pause is longer than `write_again`, since all members of a plan may repeat their transactions at
+// the same time.
 constexpr std::chrono::milliseconds denied_again{10'000};
 
 }  // namespace

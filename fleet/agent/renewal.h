@@ -1,9 +1,9 @@
-// Keeps the machine's certificate valid, and decides with which time the machine checks whether
-// certificates have expired. That time is the later of two: the time of the machine's clock, and
-// the last time that was written to disk. The written time matters if the clock is behind, for
-// example on a machine whose clock has no battery. Such a machine then still refuses a certificate
-// that expired before the written time. It also still accepts the certificates of a store that it
-// has reached before: they were valid at the written time, but may not be valid yet by the clock.
+// Renews the machine's certificate. Also keeps a time on disk, since the machine's clock may be
+// slow, for example if the clock has no battery. The machine uses the later of two times to check
+// whether a certificate is valid: the time of the clock, and the last time that was written to
+// disk. So a machine with a slow clock refuses a certificate that expired before the written time.
+// Such a machine also accepts a store's certificate that was valid at the written time, but is not
+// valid yet by the clock.
 #pragma once
 
 #include <memory>
@@ -49,9 +49,9 @@ struct CertificateTime {
 // valid: it lies beside the file of the machine's own certificate, `own`.
 [[nodiscard]] std::string next_beside(const std::string& own);
 
-// Tells the time with which this machine checks whether certificates have expired. For this, reads
-// the machine's clock, and keeps the latest known time in a file, which fleet-agent reads at its
-// next start.
+// Tells the time at which a certificate must be valid to be accepted by this machine. For this,
+// reads the machine's clock, and keeps the latest known time in a file, which fleet-agent reads at
+// its next start.
 class CertificateClock {
  public:
   CertificateClock(std::string file, Certificates certificates);

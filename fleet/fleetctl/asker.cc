@@ -14,8 +14,8 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for asking one member of the store about its own state. The limit is shorter than
-// `deadline`, since it is for one member: no other member can answer in its place.
+// The time limit for a question to one certain member of the store about that member's own state.
+// It is shorter than `deadline`, which is for requests that any other member may answer, too.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 
@@ -74,8 +74,6 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Completes an error message of the store, which says neither whose certificate is wrong nor which
-// action was denied.
 fleet::Trouble Asker::explained(fleet::Trouble trouble, const std::string& deed) const {
   const fleet::Certificates& own = options_.store.certificates;
   if (trouble.kind == fleet::Trouble::Kind::denied) {

@@ -31,10 +31,9 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // A certificate is not checked if its own key or the certificate of its authority is missing. In
-  // this case, only the missing file is reported. But an authority's own certificate is checked
-  // even without its key. An administrator may keep that key elsewhere, since it is needed only to
-  // sign new certificates.
+  // A certificate is checked only if its key and its authority's certificate are in the directory.
+  // Otherwise only the missing file is reported. An authority's own certificate is checked even
+  // without the authority's key, since an administrator may keep that key elsewhere.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),

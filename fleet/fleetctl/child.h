@@ -34,13 +34,14 @@ struct ChildStarted {
 // Otherwise returns a text that says how the program ended and contains the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
-// A child process that has exited, and how it ended. reap_child() returns no value if no child has
-// exited since the last call. reap_child() also sets `none_left` to true if there are no children
-// left. Orphans, that is, processes whose parent has exited, count as children, too.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};
 };
+// Returns a child process that has exited. Each child is returned once. Returns no value if no
+// other child has exited so far. Sets `none_left` to true if this process has no children any more,
+// or else to false. A process whose parent has exited may have become a child of this process; it
+// is treated like any other child.
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
 // Kills all child processes of this process.

@@ -86,8 +86,9 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// Reads the records on which the transaction depended, except the record at `key`. Returns why the
-// store has refused the transaction, or an empty string if these records do not show a reason.
+// Returns why the store has refused a transaction that writes the record of a new rollout or plan.
+// `key` is the key of that record. Reads the other records on which the transaction depends.
+// Returns an empty string if those records do not show a reason.
 std::string find_refusal(Asker& asker, fleet::Transaction refused, const std::string& key) {
   std::erase_if(refused.compares, [&key](const auto& one) { return one.key == key; });
   std::vector<std::string> keys;
@@ -126,8 +127,6 @@ void say_all(const std::vector<std::string>& lines) {
   }
 }
 
-// Returns the name of the person who runs fleetctl: the name in the certificate or, without a
-// certificate, the user's name on this machine.
 std::string who_asks(const Options& options) {
   const std::string& file = options.store.certificates.own;
   const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));

@@ -62,7 +62,9 @@ class DevRun {
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the round of programs that is not ready yet; -1: none
+  // Programs are started in rounds. This is the number of the started round whose programs are not
+  // ready yet, or -1 if all started programs are ready.
+  int awaited_ = -1;
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;

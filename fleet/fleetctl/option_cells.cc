@@ -157,8 +157,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "component of the node; `agent` by default")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // Set the default of --component only if this command was given, since other commands use the
-  // same variable without a default.
+  // Set the default of --component only if the command is `fleetctl command`. Other commands store
+  // their --component in the same variable, but have no default.
   command.callback([&options] {
     options.command = Command::node_command;
     if (options.component.empty()) options.component = "agent";

@@ -253,8 +253,8 @@ void add_settings(CLI::App& app, Options& options) {
       add(settings, options, Command::settings_unset, "unset", "restore the default of a setting"));
 }
 
-// Returns the first word that is in the place of a command but is not a command. Returns an empty
-// string if there is no such word.
+// Returns the word that stands in the place of a missing command or subcommand, such as `foo` in
+// `fleetctl rollout foo`. Returns an empty string if there is no such word.
 std::string unknown_command(const CLI::App& app) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty())

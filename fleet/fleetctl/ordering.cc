@@ -55,9 +55,9 @@ int lease(Asker& asker, Placed& placed) {
   return exit_done;
 }
 
-// Writes the records of a new rollout or plan, and then a note, from which a controller makes an
-// event of the history. A failure to write the note is ignored, since the record of the rollout or
-// plan also names the person.
+// Writes the records of a new rollout or plan. Then writes a note, which names the person who has
+// given the order; a controller makes an event of the history from it. A failure to write the note
+// is ignored, since the record of the rollout or plan names that person, too.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
@@ -75,7 +75,8 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto reply = asker.read({key, key.ends_with('/')});
     if (std::holds_alternative<fleet::Trouble>(reply)) return reply;
     const auto& [revision, found] = std::get<fleet::Reading>(reply);
-    // The records are at least as new as the first revision, and a later reading may be newer.
+    // Each reading may have a later revision than the one before. Return the first revision, since
+    // all records are at least as new as that.
     if (all.revision == 0) all.revision = revision;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }

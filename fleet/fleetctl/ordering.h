@@ -38,9 +38,8 @@ struct Placed {
 // Prints `about` and then the reason why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns the event for the history about a person's order, to be given to add_note(). Needed only
-// for orders that fleet/orders does not decide: decide_order() makes the events of the other orders
-// itself.
+// Returns the event for the history about a person's order, to be given to add_note(). For an order
+// that decide_order() has decided, use the event that decide_order() has made.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

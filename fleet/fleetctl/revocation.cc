@@ -156,8 +156,8 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Revokes a node or a person. First marks the identity record as revoked, so that no fleet-signer
-// renews the certificate in the meantime.
+// Revokes a node or a person. First marks the identity record as revoked: from then on, no
+// fleet-signer renews the certificate.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);

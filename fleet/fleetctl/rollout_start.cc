@@ -125,8 +125,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Prints the terms that may surprise a person: the seed of a random order, nodes without a label, a
-// large number of batches, and the shortest time that the rollout can take.
+// Prints the terms that may surprise a person: the seed if the nodes are in random order, nodes
+// without a label, a large number of batches, and the shortest time that the rollout can take.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -180,8 +180,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Write a note, from which a controller makes an event of the history. Ignore a failure: the
-  // rollout has begun, and its own record also names the person.
+  // Write a note, from which a controller makes an event of the history. Ignore a failure, since
+  // the rollout has begun, and the rollout's record also names the person who has started it.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

@@ -116,7 +116,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  judging", words});
   add_measures(rows, reading);
   add_gates(rows, rollout);
-  // While something holds the batch back, the driver asks for no places: that note may be old.
+  // While the batch is held back, `rollout.waits_for` may be old, since the driver does not update
+  // it. So show the current reason, `held`, instead.
   const std::string& waits_for = held.empty() ? rollout.waits_for : held;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});

@@ -67,7 +67,7 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
     // If the store has refused this transaction, another controller has already written the same
-    // request of this machine. The machine keeps waiting for this controller, which answers when
+    // request of this machine. So do not answer now. This controller answers the machine when
     // fleet-signer has decided about that request, or when `hold_time` has passed.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)

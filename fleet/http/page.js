@@ -87,8 +87,8 @@ async function get(path) {
 }
 
 // Returns a function that runs `call` after `ms` milliseconds. If the returned function is called
-// again before `call` has ended, `call` runs one more time, `ms` milliseconds after its end. It
-// runs only one more time, however often the returned function was called.
+// again (once or several times) before `call` has ended, `call` runs exactly one more time, `ms`
+// milliseconds after the end of the first run.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;

@@ -79,7 +79,7 @@ bool RevocationFile::look() {
   std::string list = content_of_file(path_);
   const bool is_good = is_revocation_list(list);
   trouble_ = is_good ? "" : path_ + ": not a list of revoked certificates in PEM";
-  if (!is_good) seen_ = {};  // it may only not have been readable at this moment
+  if (!is_good) seen_ = {};  // read the file again next time, even if it has not changed
   if (!is_good || list == list_) return false;
   list_ = std::move(list);
   return true;
@@ -139,7 +139,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // why_not_let_in() has refused such a request before
+      return;  // cannot happen: why_not_let_in() has already refused this request
   }
 }
 

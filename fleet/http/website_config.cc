@@ -165,10 +165,10 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the event about a new rollout or plan, and then answers the client. If another event has
-// taken the same number in the meantime, tries again with the next number. The answer to the client
-// does not depend on this write: the rollout or plan exists already, and its record names the
-// person.
+// Writes the event about a new rollout or plan, and then answers the client. If another event with
+// the same number was written first, tries again with the next number. The client gets the same
+// answer even if this write fails: the rollout or plan exists already, and its record names the
+// person who has ordered it.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;
