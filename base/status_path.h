@@ -8,9 +8,9 @@
 
 namespace upgrader {
 
-// Returns true if a path from a status.json contains U+FFFD, which stands there for each byte of
-// the path that is not UTF-8. Such a path may name a different file, or none. It may also be right:
-// the name of a file can contain U+FFFD.
+// Returns true if a path from a status.json contains the character U+FFFD. In a status.json, this
+// character stands for each byte of a path that is not UTF-8, so the path may lead to a different
+// file, or to none. It may also be right, because the name of a file can contain U+FFFD itself.
 [[nodiscard]] inline bool is_mangled(std::string_view path) {
   constexpr std::string_view replacement = "\xef\xbf\xbd";
   return path.find(replacement) != std::string_view::npos;

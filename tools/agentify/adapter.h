@@ -274,9 +274,9 @@ struct Terms {
 
 // The time between two readiness probes, as long as the daemon is not ready.
 inline constexpr Duration ready_interval{100};
-// The exit status of agentify if it cannot exit as the daemon did. There are three cases: agentify
-// itself or its check has failed, a sick daemon was stopped (--health-action=exit), or it is
-// unknown how the daemon exited.
+// agentify exits with this status if it cannot exit as the daemon did, which is so in three cases:
+// agentify itself or the command of --check has failed; agentify has stopped a sick daemon
+// (--health-action=exit); agentify does not know how the daemon exited.
 inline constexpr int exit_failed = 1;
 
 // A daemon on trial is judged shortly before the end of the trial. The time between the judgement
@@ -368,15 +368,13 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True for a first agent, which the upgrader starts at its own start, and for a fallback; false
-  // for a candidate. An upgrader with the feature `readiness` (see readiness_) sends READY=1 to
-  // init only after the first agent or the fallback has said `healthy`. So to such an upgrader, the
-  // first agent or the fallback says `healthy` even with --vouch=no, the option that otherwise
-  // makes agentify never say `healthy`.
+  // True unless this agent is a candidate. An upgrader with the feature `readiness` sends READY=1
+  // to init only when its first agent or its fallback has said `healthy`. So these agents say
+  // `healthy` to such an upgrader even with --vouch=no. A candidate does not.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1; only then is a heartbeat sent
+  bool daemon_beats_ = false;  // agentify sends a heartbeat only when the daemon sends WATCHDOG=1
   bool sick_ = false;          // the daemon is sick, so no heartbeats are sent
 
   std::optional<Time> ready_at_;
@@ -387,7 +385,7 @@ class Adapter {
   bool follows_ = false;
 
   bool stop_asked_ = false;  // a stop was requested: by the upgrader, a signal or end of input
-  // the time limit of a stop that was requested while the start of the daemon was still under way
+  // the time limit of a stop that was requested before the daemon had been started
   std::optional<Duration> stop_limit_;
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // --health-action=exit: a sick daemon is being stopped

@@ -1,6 +1,5 @@
-// The part of agentify's state machine (adapter.h) that handles the end of a daemon. It handles a
-// stop and the exit of the daemon's main process, and orders the killing of the processes that
-// remain.
+// The part of agentify's state machine (adapter.h) that handles the end of a daemon: a requested
+// stop, the exit of the daemon's main process, and the processes that this exit leaves behind.
 #include <algorithm>
 #include <utility>
 
@@ -95,8 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the death of the keeper, the daemon's parent process. Kills all processes of the daemon,
-// because without the keeper agentify would not notice the daemon's exit.
+// Handles the death of the keeper, the daemon's parent process. Kills all processes of the daemon
+// if it has been started, because without the keeper agentify would not notice the daemon's exit.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});

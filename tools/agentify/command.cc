@@ -17,8 +17,8 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn of the loop, so that a command that writes without pause does not
-// delay everything else.
+// The most reads in one turn of the loop. Without this limit, a command that writes without pause
+// would delay everything else.
 constexpr int reads_in_turn = 16;
 
 // The exit statuses of a shell that cannot run its command.

@@ -1,7 +1,6 @@
 // Runs a command that an option of agentify names, through /bin/sh. The parent process of the
 // command is a keeper: see keeper.h. The keeper kills all processes of the command when the command
-// ends or is given up, or when agentify dies. The command never inherits the daemon's lock. It
-// inherits init's sockets only if the ChildSetting of begin() says so.
+// ends or is given up, or when agentify dies. The command never inherits the daemon's lock.
 #pragma once
 
 #include <deque>
@@ -35,9 +34,8 @@ class LastLines {
   void add(std::string_view bytes);
   // Returns the last line.
   [[nodiscard]] std::string last() const;
-  // Returns the last lines, at most last_lines_max of them, joined by "; ". Leaves out the earlier
-  // of these lines if they all together have more than last_lines_bytes_max bytes. Never leaves out
-  // the last line.
+  // Returns the last lines, at most last_lines_max of them, joined by "; ". If the text would have
+  // more than last_lines_bytes_max bytes, leaves out the first lines, but never the last line.
   [[nodiscard]] std::string joined() const;
 
  private:
@@ -55,8 +53,9 @@ struct CommandOutcome {
 
 class Command {
  public:
-  // Starts the command. Returns false if its process cannot be started. With `shown`, the command's
-  // output is also written to standard error.
+  // Starts the command. `setting` has the command's environment, and says whether the command
+  // inherits init's sockets. If `shown` is true, the command's output is also written to standard
+  // error. Returns false if no process can be started.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
   // The next two functions return descriptors that the caller must watch. When one of them is
@@ -64,7 +63,8 @@ class Command {
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
   // Reads the output of the command, and the messages of the keeper, which is the command's parent
-  // process. Returns the outcome if all processes of the command have exited, otherwise nothing.
+  // process. Returns nothing while a process of the command runs. Returns the outcome when all
+  // have exited, and also when the command cannot be started or the keeper has been killed.
   [[nodiscard]] std::optional<CommandOutcome> look();
   // Returns the last lines of the output, as LastLines::joined() does.
   [[nodiscard]] std::string last_lines() const { return lines_.joined(); }

@@ -60,9 +60,9 @@ int DaemonLock::try_take() {
   struct stat ours {};
   if (::fstat(file.get(), &ours) != 0) return errno;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
-  // A different process may have removed the lock file between open() and flock() of this process.
-  // The next process would then make a new file, and a lock on the removed file would exclude
-  // nobody. So check that the path still leads to the locked file.
+  // Check that the path still leads to the locked file. If a different process has removed the file
+  // between open() and flock(), other processes will lock a new file at this path, so the lock on
+  // the removed file excludes nobody.
   struct stat named {};
   const bool same = ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                     named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;

@@ -1,6 +1,6 @@
-// A lock that keeps a second daemon from running, whichever process dies at whatever moment. A
-// keeper (the daemon's parent process) takes the lock before it starts the daemon, and holds the
-// lock until no process of the daemon is left. The lock file lies beside the upgrader's lock file.
+// A lock that keeps a second daemon from running, even if agentify, the upgrader or the daemon is
+// killed. A keeper (the daemon's parent process) takes the lock before it starts the daemon, and
+// holds the lock until no process of the daemon is left. The lock file lies beside the upgrader's.
 // If the upgrader has no lock, the lock file lies in a directory that only this user can open, so
 // no other user can take the lock or keep agentify from making the file.
 #pragma once
@@ -47,10 +47,10 @@ struct NoDirectory {
   std::string why;
 };
 
-// Finds or makes the directory `agentify` for lock files. Its parent is the first of
+// Finds or makes the directory for lock files. This is the directory `agentify` in the first of
 // RUNTIME_DIRECTORY, XDG_RUNTIME_DIR and /run to which only this user or root may write. If none of
-// the three qualifies, the directory for lock files is made in /tmp, under a longer name. All
-// agents of one upgrader find the same directory.
+// the three qualifies, it is a directory with a longer name in /tmp. All agents of one upgrader
+// find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
 // Finds or makes the directory for lock files in `base`, a directory such as /tmp to which other

@@ -72,9 +72,10 @@ struct Process {
 inline constexpr int sweep_interval_min_ms = 10;
 inline constexpr int sweep_interval_max_ms = 1000;
 
-// Returns the next interval. As long as a round kills or reaps processes, the interval is short.
-// Otherwise it doubles, because a process that cannot be killed (one of root, or one that waits for
-// a disk) may live for hours, and each round reads all processes of the machine.
+// Returns the next interval: the shortest one after a round that has killed or reaped a process,
+// otherwise twice the last interval. A round reads all processes of the machine, so it must not
+// come often while a process lives for hours that cannot be killed, such as a process of root or
+// a process that waits for a disk.
 [[nodiscard]] constexpr int next_sweep_interval(int last_ms, bool progressed) {
   return progressed ? sweep_interval_min_ms : std::min(2 * last_ms, sweep_interval_max_ms);
 }

@@ -1,5 +1,5 @@
-// The daemon's releases. This file finds out which version runs, and performs --follow: it requests
-// an upgrade when a release in the directory of releases is due.
+// The daemon's releases. This file finds out which release of the daemon is running, and performs
+// --follow: it requests upgrades to newer releases, which somebody adds to a directory.
 #pragma once
 
 #include <optional>
@@ -16,23 +16,24 @@
 
 namespace agentify {
 
-// Returns the name of the release in a program's path: "1.2.3" for the release NAME-v1.2.3 or a
-// file in it, and "15" for /usr/lib/d/15/bin/d. If the program is called `run`, returns the name of
-// its directory, such as "v1" for /srv/d/v1/run. Returns an empty string if the path has no name of
-// one of these forms.
+// Returns the name of the release in a program's path:
+//   "1.2.3" for /srv/d/NAME-v1.2.3 and /srv/d/NAME-v1.2.3/bin/d
+//   "15" for /usr/lib/d/15/bin/d
+//   "v1" for /srv/d/v1/run: the directory's name, whatever it is, if the program is called `run`
+// Returns an empty string for a path of any other form.
 [[nodiscard]] std::string release_name(std::string_view path);
 
-// Returns the version that runs: the version of the release that contains `program`, a resolved
-// path. If no release contains `program`, parses `version` instead. Returns nothing if `version` is
-// not a version.
+// Returns the version of the running daemon. This is the version of the release to which
+// `program`, a resolved path, belongs. If `program` belongs to no release, parses `version`
+// instead, and returns nothing if it is malformed.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
 
-// Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
-// records in the directory's ledger how the upgrade ended. libagent-releases makes the decisions
-// and writes the files. This class tells libagent-releases which release runs, and sends the
-// requests of libagent-releases to the upgrader.
+// Follows a directory of releases (--follow): asks the upgrader for upgrades to newer releases, and
+// records in the directory's ledger how each upgrade ended. libagent-releases chooses the release
+// and writes the ledger. This class tells libagent-releases which release is running, and sends an
+// upgrade request to the upgrader when libagent-releases says so.
 class Following {
  public:
   // Opens the directory of --follow. `version` is the daemon's own version, or empty. Returns the
@@ -46,9 +47,9 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade in the ledger. If this agent has stayed active, the failure was
-  // reported by the message `upgrade_failed`. If this agent was started because the upgrade had
-  // failed (a fallback), the failure was in its `welcome`.
+  // Records a failed upgrade in the ledger. The upgrader tells an agent of a failed upgrade in one
+  // of two messages: in `upgrade_failed` if the agent has stayed active, or in `welcome` if the
+  // agent is a fallback, which the upgrader has started because of the failure.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

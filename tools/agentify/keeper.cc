@@ -220,8 +220,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Makes the process `pid` the daemon's main process, if it descends from the keeper. If the keeper
-// is not the parent of that process, wait(2) cannot report its exit, so a pidfd does.
+// Makes the process `pid` the daemon's main process, if it descends from the keeper. If it is not a
+// child of the keeper, wait(2) cannot report its exit, so a pidfd is opened that reports the exit.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -241,10 +241,10 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process, and never to a foreign process that has got its pid after its
-// exit. If the main process is a child of the keeper, it keeps its pid until the keeper reaps it.
-// If the main process is not a child of the keeper, the signal is sent through a pidfd, on kernels
-// with pidfds.
+// Sends a signal to the main process. The signal must not reach a foreign process to which the
+// kernel has given the same pid after the main process exited. This cannot happen to a child of
+// the keeper, which keeps its pid until the keeper reaps it. To any other main process, the signal
+// is sent through a pidfd if the kernel has pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -288,9 +288,9 @@ void Keeper::main_ended(const DaemonEnding& ending) {
         .heir = heir(list_processes(), ::getpid())});
 }
 
-// Begins to kill all processes of the daemon. From now on the main process is one of them, so its
-// pidfd is closed. Otherwise this pidfd, which stays readable after the exit of the main process,
-// would keep wait() from waiting.
+// Begins to kill all processes of the daemon. Closes the pidfd of the main process: after the exit
+// of the main process the pidfd stays readable, so wait(), which polls it, would always return
+// immediately.
 void Keeper::begin_sweep() {
   main_handle_.reset();
   phase_ = Phase::sweeping;

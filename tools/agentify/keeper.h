@@ -1,8 +1,8 @@
 // The keeper is a process between agentify and a daemon, or between agentify and a command.
 // Orphaned processes of the daemon become children of the keeper, so the keeper can find and kill
-// them. When agentify dies, for whatever reason, the keeper kills all processes of the daemon, and
-// then releases the daemon's lock. Until then, the keeper obeys the orders that agentify sends, and
-// reports news to agentify.
+// them. The keeper obeys the orders that agentify sends, and reports to agentify, for example, that
+// the daemon has exited. When agentify dies, for whatever reason, the keeper kills all processes of
+// the daemon, and then releases the daemon's lock.
 #pragma once
 
 #include <sys/types.h>

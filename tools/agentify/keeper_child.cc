@@ -151,8 +151,9 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 }  // namespace
 
 // Starts the program by its path, because the kernel names the process after the path. If the path
-// no longer leads to the file that the upgrader has checked, executes the open descriptor instead.
-// A script can be executed only by its path.
+// no longer leads to the file that the upgrader has checked, executes this file by its open
+// descriptor. This is impossible for a script, so a script whose path leads to a different file is
+// not started.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
   if (program.kind == ExecutableKind::script) {

@@ -61,7 +61,8 @@ std::string LastWords::last_line() const {
 
 std::optional<std::string> write_last_words(const LastWords& words, const std::string& path) {
   upgrader::Entry file;
-  // The file is not synced, so a directory that the user may write to but not list is good enough.
+  // O_PATH works even if the user may not list the directory. It is enough because the directory is
+  // not synced.
   int error = file.open(path, O_PATH);
   if (error == 0) {
     error = file.directory.replace_file(file.name, words.text(), false, last_words_mode);

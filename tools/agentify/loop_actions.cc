@@ -99,7 +99,7 @@ void Loop::perform(const AskDaemon& action) {
   });
 }
 
-// ---- actions that begin and end following a directory of releases (--follow)
+// ---- actions that begin and end the watch of a directory of releases (--follow)
 
 void Loop::perform(const Follow&) {
   if (!following_) return;
@@ -148,8 +148,8 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// Stops the loop. A timer may call this function. After its timers, libuv waits for input. Without
-// uv_stop(), this wait could last for ever.
+// Stops the loop. uv_stop() is needed if a timer calls this function, because libuv waits for input
+// after it has called the timers, and this wait could last for ever.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);

@@ -86,7 +86,7 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return in_words(upgrader::SystemError{errno});
   prepared.ready_pipe.reset(ends[0]);
   theirs.reset(ends[1]);
-  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end of the pipe blocks, as is usual for pipes
+  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon expects a pipe in blocking mode
   plan.child.ready_descriptor = *number;
   plan.child.ready_pipe = theirs.get();
   return std::nullopt;
@@ -193,8 +193,8 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // If the parent of agentify ignores SIGCHLD, agentify has inherited that, and the kernel would
-  // reap its children itself, without a word about how they ended.
+  // A parent that ignores SIGCHLD makes agentify ignore it, too. The kernel would then reap the
+  // children of agentify itself, and agentify could not find out how they exited.
   ::signal(SIGCHLD, SIG_DFL);
   // Under an upgrader, the first argument is always an option or `--`. So a daemon with the name
   // `run` is never mistaken for the command `run`.

@@ -39,9 +39,9 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to probe. For https with --ca-file=none, allows only loopback addresses: a
-// different machine could answer at any other address, so the certificate would have to be
-// verified.
+// Finds the addresses to probe, or returns the reason why there are none. With --ca-file=none,
+// which accepts any certificate, an https probe may use only loopback addresses. At any other
+// address, a different machine could answer in place of the daemon.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};

@@ -51,9 +51,9 @@ struct StopMoment {
 };
 
 // Returns the signals of the plan, with the time at which each must be sent. The first signal is
-// sent at `now`. SIGKILL is sent last: when the time of the last step is over. If the last step has
-// no time, or its end would be too late, SIGKILL is sent at the latest possible time. This is
-// stop_margin() before the deadline or, without a deadline, stop_time_default after `now`.
+// sent at `now`. SIGKILL is sent last, when the time of the last step is over, but at the latest
+// stop_margin() before the deadline or, without a deadline, stop_time_default after `now`. If the
+// last step has no time, SIGKILL is sent at that latest time.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

@@ -143,10 +143,9 @@ std::variant<DaemonLock, std::string> find_own_lock() {
 }
 
 // Finds the daemon's lock, a file beside the upgrader's lock. agentify has inherited the upgrader's
-// lock as an open descriptor. Refuses if the path of the upgrader's lock no longer leads to the
-// file that is open. Also refuses if the daemon's lock file cannot be made. Without this check, the
-// keeper would notice the failure only when it starts the daemon, and the old daemon would already
-// be stopped by then.
+// lock as an open descriptor. Returns the reason, in words, if the path of the upgrader's lock no
+// longer leads to the open file, or if the daemon's lock file cannot be made. The lock file is made
+// here, before the upgrader stops the old daemon, so that a failure leaves the old daemon running.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

@@ -1,6 +1,6 @@
 // Everything that the upgrader passes to agentify: the daemon's program, the lock, init's sockets
-// and the environment. agentify reads all this once, before the conversation with the upgrader
-// begins, because libagent-protocol then removes the environment variables.
+// and the environment. agentify reads all this once, before it calls libagent-protocol to talk to
+// the upgrader, because libagent-protocol removes the upgrader's environment variables.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ namespace agentify {
 
 struct Surroundings {
   bool alone = true;  // agentify was started without an upgrader
-  int passed = 0;     // how many descriptors from 3 on were passed: init's sockets and the lock
+  int passed = 0;     // how many descriptors from 3 on agentify got: init's sockets and the lock
   std::optional<int> lock;                       // the descriptor of the upgrader's lock
-  ChildSetting daemon;                           // environment and descriptors of the daemon
-  ChildSetting check;                            // environment and descriptors of the check
-  std::vector<std::string> command_environment;  // environment of commands in other options
+  ChildSetting daemon;                           // for the daemon
+  ChildSetting check;                            // for the command of the option --check
+  std::vector<std::string> command_environment;  // for the commands of all other options
 };
 
 // Reads the variables and descriptors that the upgrader has passed, and marks every descriptor from

@@ -161,8 +161,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation and its consequence. If the device is not armed, the line says so in place of
-// the consequence.
+// Logs an observation and its consequence. If the device is not armed, the observation has no
+// consequence, and the line says that the device is not armed.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +

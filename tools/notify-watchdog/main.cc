@@ -192,8 +192,8 @@ OwnedFd open_signals(sigset_t& before) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     ::sigdelset(&all, fault);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
-  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and nobody could
-  // find out how the child exited.
+  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and
+  // notify-watchdog could not find out how the child exited.
   ::signal(SIGCHLD, SIG_DFL);
   return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
 }

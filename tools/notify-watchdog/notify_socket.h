@@ -41,9 +41,9 @@ class NotifySocket {
   // Returns the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns true while notifications wait for room in init's socket. The caller must then call
-  // pass_on() every pass_on_interval. poll() cannot tell when there is room: it takes the size of
-  // the queue of init's socket into account only for a socket that is connected to it.
+  // Returns true while notifications wait for room in the queue of init's socket. The caller must
+  // then call pass_on() every pass_on_interval. poll() cannot be used in place of the interval: it
+  // reports room in the queue of init's socket only to sockets that are connected to that socket.
   [[nodiscard]] bool waits() const { return !waiting_.empty(); }
 
   // Reads the datagrams that have come, at most datagrams_in_turn. Ignores datagrams that are too

@@ -50,7 +50,9 @@ constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", 
                                              "ruby", "java", "php",  "lua",     "env"};
 
 struct Patient {
-  std::string name;                // an upgrader's name; if its lock is held, it runs this daemon
+  // NAME of the upgrader that would run this daemon. If the lock of an upgrader with this name is
+  // held, the daemon runs already.
+  std::string name;
   std::vector<std::string> words;  // the daemon's path and arguments
 };
 
@@ -116,8 +118,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && start.has_started();
 }
 
-// Makes a socket that listens at the address of `listener`, a socket of the daemon in the first
-// run. Returns an empty descriptor on failure.
+// Makes a socket that listens at the address of `listener`, where the daemon itself has listened
+// when the doctor ran it for the first time. Returns an empty descriptor on failure.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

@@ -132,9 +132,9 @@ constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
 // If a daemon neither listens nor sends READY=1, the doctor watches its start until its processes
-// have been idle for a certain time. This time is the time from the start of the upgrader to the
-// start of the daemon's process, multiplied by this factor, but at least silent_time_min. On an
-// idle machine, the daemon's process starts some 50 ms after the upgrader.
+// have been idle for silent_time(). That is at least silent_time_min. On a slow machine it is
+// longer: the delay between the upgrader's start and the daemon's start, times silent_time_factor.
+// On an idle machine, this delay is some 50 ms.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -216,8 +216,8 @@ std::string sentence_on_end(const SignalledEnd& end) {
 }
 
 // Returns the last line in which agentify reports something about the daemon. If there is no such
-// line, returns the last line that is not empty, except for the one that says that agentify was
-// killed: the line before that one says why.
+// line, returns the last line that is not empty. Skips the line of the upgrader that says that
+// agentify was killed, because the line before it says why.
 std::string failure_in(std::string_view log) {
   std::string_view last;
   std::string_view told;

@@ -42,7 +42,7 @@ struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the process in time
   int signal = 0;             // the signal that ended the process
   upgrader::Duration time{};  // how long the process lived after `signal`
-  int left = 0;               // how many other processes of the daemon had to be killed then
+  int left = 0;               // how many processes outlived the main process and had to be killed
 };
 
 // The facts that the doctor has learned about a daemon in two runs. In the second run, the doctor
@@ -82,9 +82,8 @@ struct KnownDaemon {
 // Returns how many processes of the daemon, as the log says, had to be killed after its main
 // process had exited.
 [[nodiscard]] int left_in(std::string_view log);
-// Returns the reason, in words, why the daemon has exited by itself: the last line of the log in
-// which agentify reports something about the daemon. Without such a line, returns the last line
-// that is not empty.
+// Returns the reason, in words, why the daemon has exited by itself: usually the last line of the
+// log in which agentify reports something about the daemon.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
 // ---- how long the doctor watches the start of a daemon
@@ -125,8 +124,8 @@ class StartWatch {
 
  private:
   upgrader::Duration begun_;
-  // The time at which an observation last showed a new listener or READY=1. For a daemon without
-  // either, the time at which a process of the daemon was last busy.
+  // The time at which an observation last showed a new listener or READY=1. For a daemon that has
+  // no listener and has not sent READY=1, the time at which one of its processes was last busy.
   upgrader::Duration changed_;
   upgrader::Duration started_after_{};
   pid_t first_ = 0;

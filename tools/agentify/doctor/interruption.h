@@ -1,6 +1,6 @@
 // Once an object of this class has been made, SIGINT, SIGTERM and SIGHUP do not kill the doctor,
-// but are recorded, so that the doctor can end the daemon and remove its files first. SIGPIPE has
-// no effect.
+// but are recorded. So the doctor can end the daemon and remove its files before it exits. SIGPIPE
+// has no effect.
 #pragma once
 
 #include <signal.h>
@@ -10,7 +10,8 @@ namespace agentify {
 class Interruption {
  public:
   // Installs handlers, which programs that the doctor executes do not inherit. The handlers have no
-  // SA_RESTART, so that a signal ends a pause. A signal that was ignored before stays ignored.
+  // SA_RESTART, so that a signal ends a pause. Signals that the doctor's parent has set to be
+  // ignored stay ignored.
   Interruption() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
       struct sigaction action {};

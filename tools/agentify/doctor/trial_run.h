@@ -17,26 +17,23 @@
 
 namespace agentify {
 
-// Keeps the parts of a run's output that the doctor needs, in bounded memory. RunLog itself does no
-// input or output.
-
-// RunLog keeps two parts of the output. One part is the end of the output, with at most twice this
-// many bytes. The other part is the lines of agentify and the upgrader from the output before that
-// end, with at most this many bytes.
+// The class RunLog keeps at most twice this many bytes of the newest output of a run, and at most
+// this many bytes of the older output.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
+// Keeps the output of a run that the doctor needs, in bounded memory: the newest output complete,
+// and from the older output only the lines of agentify and the upgrader. Does no input or output.
 class RunLog {
  public:
   // Appends `bytes` to the collected output of the trial run. They are the bytes that were written
   // since the last call.
   void add(std::string_view bytes);
-  // Returns the output of the trial run. Of a long output, only the end is complete: of the part
-  // before that end, only the lines of agentify and the upgrader are kept.
+  // Returns the output that is kept, the oldest first.
   [[nodiscard]] std::string text() const { return told_ + end_; }
 
  private:
-  std::string told_;  // the lines of agentify and the upgrader from before `end_`
-  std::string end_;
+  std::string told_;  // the lines of agentify and the upgrader in the older output
+  std::string end_;   // the newest output
 };
 
 class TrialRun {

@@ -46,7 +46,7 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
   const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (error != 0) return true;  // the exec of the upgrader will fail later, and report the error
+  if (error != 0) return true;  // start() reports the error when it executes the upgrader
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;

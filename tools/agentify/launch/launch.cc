@@ -168,8 +168,8 @@ bool needs_directory(const Launch& launch) {
 namespace {
 
 // Returns the beginning of the upgrader's command line: the path of the upgrader, and all options
-// except --adapter. The options --adapter, which name agentify and its own options, are added by
-// upgrader_command().
+// except --adapter. upgrader_command() adds one --adapter for agentify and one for each option of
+// agentify.
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {

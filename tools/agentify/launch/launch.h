@@ -67,10 +67,12 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
 // The paths of the programs and of the directory of one upgrader.
 struct Places {
-  std::string upgrader;   // the path of the program upgrader
-  std::string agentify;   // the path of the program agentify
-  std::string ctl;        // the path of the program upgraderctl
-  std::string directory;  // for control files, lock and last words; may be empty
+  std::string upgrader;  // the path of the program upgrader
+  std::string agentify;  // the path of the program agentify
+  std::string ctl;       // the path of the program upgraderctl
+  // the directory for the upgrader's control files, its lock and the daemon's last words; empty if
+  // the upgrader needs none
+  std::string directory;
 };
 
 // Returns true if the upgrader needs a directory for its control files or its lock. It needs none

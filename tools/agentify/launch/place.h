@@ -16,16 +16,17 @@ struct NoPlace {
 };
 
 // Finds the directory of the upgrader NAME: /run/upgrader/NAME if the caller is root or owns that
-// directory, otherwise $XDG_RUNTIME_DIR/upgrader/NAME. With `make`, makes missing directories: NAME
-// with mode 0700, and its parent with mode 0755.
+// directory, otherwise $XDG_RUNTIME_DIR/upgrader/NAME. If `make` is true, makes the directory NAME
+// (mode 0700) and its parent (mode 0755) if they are missing.
 [[nodiscard]] std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make);
 
 // Finds the path of agentify itself, and of the programs upgrader and upgraderctl in the same
 // directory.
 [[nodiscard]] std::variant<Places, NoPlace> find_programs();
 
-// Returns the path of a program, for a service file. A name that begins with a slash is returned
-// unchanged. Any other name is looked up in PATH. Returns "" if the program is not found.
+// Returns the absolute path of a program, for a service file. A name that begins with a slash is
+// returned unchanged. A name without a slash is looked up in PATH. Returns "" if the program is not
+// found there, and for a relative path.
 [[nodiscard]] std::string path_of_program(const std::string& name);
 
 // Returns a hint for the user how to make the link `current`, if a directory of agent-releases has

@@ -17,14 +17,14 @@ struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
   std::string user;      // the user of the upgrader and the daemon; empty for root
-  std::string replaces;  // the distribution's own service for the daemon; empty: called NAME
+  std::string replaces;  // the value of --replaces, or empty
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
   // Returns the name of the distribution's own service for the daemon, which the new service
-  // replaces.
+  // replaces. Without --replaces, this is NAME.
   [[nodiscard]] const std::string& replaced() const {
     return replaces.empty() ? launch.name : replaces;
   }
@@ -75,11 +75,11 @@ struct UnitTimes {
 
 // ---- common parts of all service files: comments, which are lines that begin with `# `
 
-// Returns the comments that follow the first paragraph of every service file. They say how to
-// disable the distribution's own service (with the commands in `off`), how to upgrade by hand, and
-// which program runs after a failed upgrade or a boot. They also have commands that an
-// administrator can run so that the package manager requests upgrades. `by_hand` is a command of
-// the init system that requests an upgrade, or "".
+// Returns the comments that follow the first paragraph of every service file. These comments say
+// how to disable the distribution's own service (with the commands in `off`), how to upgrade by
+// hand, and which program runs after a failed upgrade or a boot. They also have commands that an
+// administrator can run so that the package manager requests upgrades. `by_hand` is the command of
+// the init system that requests an upgrade. It is empty if the init system has no such command.
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);
 // Returns the text as comment lines, wrapped at the line width.

@@ -65,10 +65,9 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
 
 // Returns the shell commands that an administrator can run so that each new version of the daemon's
 // package leads to an upgrade. They install a hook, which apt calls when it has unpacked and
-// configured packages. While dpkg still unpacks a package, the daemon's path names the old file, or
-// the other files of the package are old. If the daemon's file, or the link to it, has changed
-// since the upgrader's lock file was last touched, the hook touches the lock file and requests an
-// upgrade.
+// configured packages. An earlier upgrade would run a mixture of old and new files. If the daemon's
+// file, or the link to it, has changed since the upgrader's lock file was last touched, the hook
+// touches the lock file and requests an upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string daemon = shell_word(unit.launch.daemon);
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
@@ -145,8 +144,8 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // Break the line before an argument for which it has no room, and before `--`, so that the
-    // daemon and its arguments begin a new line.
+    // Begin a new line if this argument does not fit into the current one. Also begin a new line
+    // at `--`, so that the daemon and its arguments stand on lines of their own.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";
       column = 2;

@@ -241,11 +241,11 @@ void Conversation::examine_upgrade(const Status& own) {
 }
 
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
-// keeps only the newest answers. This is possible if status.json has as many answers as it can
-// keep, and none of them is from before the request. If the answer was dropped, the upgrader no
-// longer knows the name of the request, and would obey the request a second time if it were written
-// again. Only the request for an upgrade can safely be written again, because the upgrader
-// recognizes the upgrade by its id.
+// keeps only the newest answers. This is possible if status.json is full of answers that were not
+// there before the request was sent. When the upgrader has dropped an answer, it no longer knows
+// the name of the request, and would obey the request again. So upgraderctl writes no request again
+// when `out_of_sight` is set, except a request for an upgrade: the upgrader recognizes the upgrade
+// by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

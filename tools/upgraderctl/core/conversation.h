@@ -3,10 +3,11 @@
 // exit status it ends. Does no input or output and reads no clock: the caller passes events with
 // their times.
 //
-// A request is for one process of the upgrader: the process that had the FIFO open for reading when
-// upgraderctl opened it, which is before upgraderctl reads status.json. While this process lives,
-// the same request may be written any number of times, because the upgrader obeys each request name
-// and each upgrade id only once. When this process has exited, upgraderctl writes nothing more.
+// A request is for one process of the upgrader: the process that has the FIFO open for reading when
+// upgraderctl opens the FIFO for writing. upgraderctl opens the FIFO first, and then reads
+// status.json. While the process lives, upgraderctl may write the same request again, because the
+// upgrader obeys a request only once as long as it knows the request's name or the upgrade's id.
+// When the process has exited, upgraderctl writes nothing more.
 //
 //   stage        until                                        next stage
 //   asking       the status shows the answer, or the          finished if the request is refused or
@@ -37,9 +38,9 @@ struct Executable {
   std::string resolved;
 };
 
-// Returns a clause for an error message if the upgrade `id` is to an executable other than `asked`.
-// Returns nothing if the status has no upgrade with this id, or if the paths cannot be compared.
-// The paths cannot be compared if the path in the status is_mangled() (base/status_path.h).
+// If the status has an upgrade `id` to an executable other than `asked`, returns a clause about it
+// for an error message. Otherwise returns nothing. Also returns nothing if the path in the status
+// cannot be compared because it is_mangled() (base/status_path.h).
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);
@@ -117,7 +118,8 @@ class Conversation : public Decider {
     // True if the upgrade may have been begun by a different request with the same id. The upgrade
     // must then be to the executable that this command names.
     bool compares = false;
-    bool measured = false;  // in a rehearsal: the candidate was ready and is being measured
+    // in a rehearsal: the candidate was ready, and its peak memory was asked for
+    bool measured = false;
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
     std::optional<Duration> limit;  // until when to wait for the answer, or for the command's goal
@@ -129,7 +131,7 @@ class Conversation : public Decider {
     // until when to wait for a new control directory; absent unless the control directory has
     // disappeared
     std::optional<Duration> vanished;
-    std::optional<Moment> told_late;  // the deadline of the upgrader that was last shown as missed
+    std::optional<Moment> told_late;  // the last missed deadline that the user was told of
     // how the command `rehearse` ends when its request to cancel the upgrade has been answered;
     // absent unless the command was interrupted or its time is up
     std::optional<Finish> leaving;

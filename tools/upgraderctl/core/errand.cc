@@ -52,9 +52,9 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
 }
 
 // Returns the exit status and message of a command that must not send its request, because `status`
-// shows that the upgrade that --id names has ended. Otherwise returns nothing. With the request, an
-// upgrader that has been restarted since would begin the upgrade a second time. `life` is a part of
-// the message, and says which upgrader process `status` is from.
+// shows that the upgrade that --id names has ended. Otherwise returns nothing. If the request were
+// sent, an upgrader that has been restarted since then would begin the upgrade a second time.
+// `life` is a part of the message that says which upgrader process has written `status`.
 std::optional<NoErrand> ended_before(const Options& options, const std::optional<Status>& status,
                                      const std::string& life) {
   if (!options.id || !status) return std::nullopt;
@@ -83,8 +83,8 @@ std::optional<Executable> to_compare(const Options& options) {
 }
 
 // Returns the exit status and message of a command that must not send its request, because the
-// upgrade that --id names is to a different EXECUTABLE. Otherwise returns nothing. With the
-// request, the command would report the outcome of that upgrade as the outcome of its own upgrade.
+// upgrade that --id names is to a different EXECUTABLE. Otherwise returns nothing. If the request
+// were sent, the command would report the outcome of that upgrade as if it were its own.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -97,8 +97,8 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
 
 // Returns the exit status and message of a command that must not send its request, because the
 // upgrade that --id names may have ended under the previous upgrader: the status of the previous
-// upgrader cannot be read, and the upgrade is not under way now. Otherwise returns nothing. With
-// the request, the upgrade could begin a second time.
+// upgrader cannot be read, and the upgrade is not under way now. Otherwise returns nothing. If the
+// request were sent, the upgrade could begin a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;

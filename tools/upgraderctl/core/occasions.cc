@@ -59,10 +59,10 @@ std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // `look.previous` is the last status of the upgrader process before the current one. Upgrades in
-  // it may have ended after this class last looked at that process. But `upgraderctl on good`
-  // ignores these upgrades: an agent is good only if the current upgrader has kept it active for
-  // long enough.
+  // After a restart of the upgrader, `look.previous` is the last status of the upgrader process
+  // before the restart. It may show upgrades that have ended since the last call of this function.
+  // `upgraderctl on good` ignores these upgrades, because an agent is good only if the current
+  // upgrader has kept it active for long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);

@@ -72,10 +72,10 @@ std::string stage_clause(const std::string& stage) {
 }
 
 // Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The first
-// duration is about the new agent, also if the upgrade has failed: "candidate ready after 400 ms",
-// since the rest of the sentence is about the old agent then. The second duration is the time in
-// which neither agent was active. If the agent is an adapter such as agentify, the daemon that it
-// runs may begin to serve even later.
+// duration is the time until the new agent was ready. If the upgrade has failed, the rest of the
+// sentence is about the old agent, so the text says "candidate ready after 400 ms". The second
+// duration is the time in which no agent was active. If the new agent is an adapter such as
+// agentify, its daemon may begin to serve later than that.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) {
@@ -146,7 +146,8 @@ std::string phase_clause(const Status& status, Moment now) {
   std::string clause = status.phase.empty() ? "in a phase that is not known" : shown(status.phase);
   if (status.since) clause += " for " + show_duration(now - *status.since);
   if (!status.deadline) return clause;
-  // The phase `running` has a deadline only while the active agent has yet to say `healthy`.
+  // The phase `running` has a deadline only while the upgrader waits for the message `healthy` of
+  // the active agent.
   const bool is_for_healthy = status.phase == "running";
   if (*status.deadline >= now) {
     return clause + ", " + show_duration(*status.deadline - now) + " left" +
@@ -230,8 +231,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases in which an upgrade is undone or the upgrader ends. Such a phase is not a
-// step of every upgrade, so a line is printed for it when it begins.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. The steps of an
+// ordinary upgrade do not include these phases, so each of them gets a line of its own.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

@@ -36,7 +36,8 @@ class News {
   std::function<void()> changed_;
   upgrader::UvHandle<uv_timer_t> timer_;
   upgrader::UvHandle<uv_fs_event_t> watch_;  // null while no directory is watched
-  dev_t device_ = 0;                         // with inode_: identifies the watched directory
+  // the watched directory's device and inode number
+  dev_t device_ = 0;
   ino_t inode_ = 0;
 };
 

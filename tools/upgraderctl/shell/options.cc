@@ -257,9 +257,9 @@ std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Finds two errors in the arguments that CLI11 would miss. One is an empty value, in place of which
-// CLI11 would use the next argument; the other is an option that is given twice. An empty --reason=
-// counts as no reason.
+// Finds two errors that CLI11 does not report. One is an empty value, in place of which CLI11 would
+// use the next argument. The other is an option that is given twice. An empty --reason= is not an
+// error, and is removed.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");

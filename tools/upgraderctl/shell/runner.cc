@@ -161,7 +161,7 @@ void Runner::set_timer() {
   const Duration left = std::max(*next - now(), Duration{0});
   const auto on_timer = [](uv_timer_t* timer) {
     auto* const runner = static_cast<Runner*>(timer->data);
-    runner->look();  // reads the directory before deadlines count as missed
+    runner->look();  // a newer status may show that the awaited event has come in time
     runner->feed(TimePassed{});
   };
   uv_timer_start(deadline_.get(), on_timer, static_cast<std::uint64_t>(left.count()), 0);

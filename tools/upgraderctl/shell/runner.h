@@ -20,9 +20,9 @@ struct Scene {
   std::optional<Life> life;          // the upgrader that performs that upgrade
 };
 
-// Runs a Decider (decider.h) until it orders Finish, and returns that order. Meanwhile shows the
-// steps of an upgrade, if `scene` has an object for that (Scene::progress). If the decider may send
-// a request, the upgrader's FIFO must be open.
+// Runs a Decider (decider.h) until it returns the order Finish, the exit status and the final
+// message, and returns this order. Meanwhile shows the steps of an upgrade, if `scene.progress` is
+// set. If the decider may send a request, the upgrader's FIFO must be open.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 // Performs `upgraderctl on` (occasions.h): reads the control directory whenever it has changed, and
