@@ -234,7 +234,7 @@ struct Leave {
 
   bool operator==(const Leave&) const = default;
 };
-struct LeaveLike {  // exit with the daemon's status, or die of the signal that killed it
+struct LeaveLike {  // exit with the daemon's status, or by the signal that killed the daemon
   DaemonEnding ending;
 
   bool operator==(const LeaveLike&) const = default;
@@ -362,8 +362,8 @@ class Adapter {
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // when the daemon on trial is judged
   std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon is well until then
-  bool settling_ = false;  // the daemon is ready, but must stay well for a time before `healthy`
-  bool unfit_ = false;     // `unfit` has been said, so `healthy` must not follow
+  bool settling_ = false;           // the daemon is ready, but must stay well until settled_at_
+  bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`

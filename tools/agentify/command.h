@@ -24,8 +24,8 @@ inline constexpr std::size_t last_line_bytes_max = 1024;
 // How many lines of a failed command's output are reported. Programs such as `nginx -t` write the
 // cause first, and then a line that says only that they have failed.
 inline constexpr std::size_t last_lines_max = 3;
-// The most bytes of all reported lines together. The reason in a message has at most 1,024 bytes,
-// so the reason has room for these lines and for the name of the command.
+// The most bytes of all reported lines together. The lines and the name of the command must fit
+// into the `reason` of a message to the upgrader, which has at most 1,024 bytes.
 inline constexpr std::size_t last_lines_bytes_max = 960;
 
 // Remembers the last non-empty lines of a command's output. The caller passes the output to add().

@@ -188,8 +188,7 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has exited in the meantime, poll() reports POLLHUP for the socket, and the daemon
-  // must not be started.
+  // Do not start the daemon if agentify has exited: poll() then reports POLLHUP for the socket.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();

@@ -92,9 +92,9 @@ constexpr std::size_t relay_write_bytes = 4'096;
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
-// Returns the bytes to write next: as many whole lines as fit into one write, or else a part of a
-// line that is too long for one write. Returns an empty string if there is only the beginning of a
-// shorter line.
+// Returns the bytes to write next: as many whole lines as fit into one write. If the first line is
+// too long for one write, returns the beginning of this line. Returns an empty string if the first
+// line is not complete and is not too long so far.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');

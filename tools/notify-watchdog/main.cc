@@ -216,8 +216,8 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Handle notifications of the child before its exit and before any deadline, because the
-      // child may have sent them in time.
+      // Handle notifications before the child's exit and before a deadline, because the child may
+      // have sent them before it exited and before the deadline.
       for (const Notification& notification : notify_.take())
         feed(Notified{notification});
       notify_.pass_on();

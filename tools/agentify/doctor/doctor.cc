@@ -176,8 +176,8 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the command of `known` that checks the daemon's configuration. Returns "" if there is no
-// such command, or if the command fails for this daemon.
+// Returns the command by which a well-known daemon checks its configuration. Returns "" if no such
+// command is known, or if the command fails for this daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;

@@ -83,8 +83,8 @@ struct Places {
 // a daemon, except for options that the user has given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns a command line for a check of the upgrader's options. It has the same options for the
-// upgrader as the command line of upgrader_command(), but the upgrader only checks them and exits.
+// Returns a command line with which the upgrader checks its options and exits. The options are
+// those of upgrader_command(), except --adapter.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // Returns one argument, quoted for a shell if necessary.

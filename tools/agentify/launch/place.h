@@ -29,8 +29,8 @@ struct NoPlace {
 // found there, and for a relative path.
 [[nodiscard]] std::string path_of_program(const std::string& name);
 
-// Returns a hint for the user how to make the link `current`, if a directory of agent-releases has
-// none. `current` leads to the release that is run. Returns nothing if the link exists.
+// Returns nothing if a directory of agent-releases has the link `current`, which leads to the
+// release to run. Otherwise returns a message that tells the user how to make the link.
 [[nodiscard]] std::optional<std::string> missing_current(const std::string& directory);
 
 // Returns the NAME with which the names of all releases in a directory of agent-releases begin.

@@ -91,8 +91,8 @@ class Conversation : public Decider {
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // How long to wait until a control directory that has disappeared is made again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // If a deadline in the upgrader's status passed at least this long ago, and the status still
-  // shows the deadline, upgraderctl prints that the upgrader is late.
+  // If the status still shows a deadline that passed at least this long ago, upgraderctl prints
+  // that the upgrader is late.
   static constexpr Duration late_grace = std::chrono::seconds{5};
   // A rehearsal is an upgrade that is cancelled as soon as its candidate is ready. If the command
   // `rehearse` is interrupted or its time is up, it cancels the upgrade, and waits this long for

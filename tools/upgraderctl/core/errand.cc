@@ -72,9 +72,9 @@ std::optional<NoErrand> ended_before(const Options& options, const std::optional
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
 // same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing in two
-// cases in which the paths cannot be compared. In the first case, the file does not exist for
-// upgraderctl: the upgrader may see a different file system. In the second case, --previous is
-// given: its link leads to a different executable after the next commit.
+// cases in which the paths cannot be compared: upgraderctl does not find the file, because the
+// upgrader may see a different file system; or --previous is given, whose link leads to a
+// different executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;

@@ -11,8 +11,7 @@
 // The files status.json and previous.json show upgrades that had ended before upgraderctl was
 // started. The command runs for these upgrades, too, for the oldest upgrade first. Only this
 // process remembers for which occasions the command has run. So if upgraderctl is restarted, the
-// command may run a second time for the same occasion, but the restart leaves no occasion out. A
-// command that fails is run again.
+// command may run a second time for the same occasion. A command that fails is run again.
 #pragma once
 
 #include <optional>

@@ -31,10 +31,8 @@ bool names_version(std::string_view part) {
   return false;
 }
 
-// Returns the component of the path that contains a version. If several components do, returns the
-// last of these; if none does, returns the last component of the path. For a release that is a
-// directory, this is the name of the directory, because the program often has the same name in all
-// releases, as in v1/run and v2/run.
+// Returns the last component of the path that contains a version, such as "v1" for v1/run. If no
+// component contains a version, returns the last component of the path.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
   for (std::string_view rest = path; !rest.empty();) {

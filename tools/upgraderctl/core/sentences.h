@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 [[nodiscard]] std::string phase_sentence(const Status& status);
 
 // Returns the phase, how long it has lasted, and how long it may still last: "trial for 12 s, 18 s
-// left". In the phase `running`, says how much time the agent still has to say `healthy`.
+// left". In the phase `running`, says how much time is left for the agent to say `healthy`.
 [[nodiscard]] std::string phase_clause(const Status& status, Moment now);
 
 // Returns how an upgrade ended: "committed", "cancelled", "failed at its start", "fell back, having

@@ -42,10 +42,9 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Correct each time that was written before the clock was set. A time in the future was certainly
-  // written before the clock was set, unless it is a deadline: a right deadline lies in the future,
-  // too. So correct the deadline only if the start time of the phase (status.since) must be
-  // corrected.
+  // A right deadline lies in the future, so a deadline in the future does not show whether it was
+  // written before the clock was set. Correct the deadline if the start time of the phase
+  // (status.since), which was written together with it, must be corrected.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);
