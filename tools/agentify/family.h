@@ -73,9 +73,9 @@ inline constexpr int sweep_interval_min_ms = 10;
 inline constexpr int sweep_interval_max_ms = 1000;
 
 // Returns the next interval: the shortest one after a round that has killed or reaped a process,
-// otherwise twice the last interval. A round reads all processes of the machine, so it must not
-// come often while a process lives for hours that cannot be killed, such as a process of root or
-// a process that waits for a disk.
+// otherwise twice the last interval. A process that cannot be killed, such as a process of root or
+// one that waits for a disk, may live for hours. In that time rounds should be rare, because each
+// round reads all processes of the machine.
 [[nodiscard]] constexpr int next_sweep_interval(int last_ms, bool progressed) {
   return progressed ? sweep_interval_min_ms : std::min(2 * last_ms, sweep_interval_max_ms);
 }

@@ -25,7 +25,7 @@ namespace agentify {
 
 // Returns the version of the running daemon. This is the version of the release to which
 // `program`, a resolved path, belongs. If `program` belongs to no release, parses `version`
-// instead, and returns nothing if it is malformed.
+// instead, and returns nothing if `version` is malformed.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
