@@ -38,9 +38,9 @@ struct Executable {
   std::string resolved;
 };
 
-// If the status has an upgrade `id` to an executable other than `asked`, returns a clause about it
-// for an error message. Otherwise returns nothing. Also returns nothing if the path in the status
-// cannot be compared because it is_mangled() (base/status_path.h).
+// Returns a clause for an error message if the status has an upgrade `id` to an executable other
+// than `asked`. Otherwise returns nothing. Also returns nothing if the path in the status cannot be
+// compared because it is_mangled() (base/status_path.h).
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);
