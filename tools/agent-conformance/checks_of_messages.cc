@@ -46,8 +46,8 @@ std::vector<Check> checks_of_words() {
        .expected = "Every message is of a type that an agent has, with the members that it needs, "
                    "within their limits.",
        .quotes = {{"LINES",
-                   "Upgrader and agent obey only well-formed messages of known types, "
-                   "and no other line ever ends an agent."},
+                   "Upgrader and agent obey only well-formed messages of known types; "
+                   "a line of any other kind never ends an agent."},
                   {"LINES",
                    "A message is answered with error, and changes nothing, if the "
                    "message is malformed, if its type is unknown, or if its sender may "
@@ -77,8 +77,8 @@ using Kind = Step::Kind;
 
 constexpr Quote ignored_quote{"LINES", "A reader ignores members that it does not know."};
 constexpr Quote only_quote{"LINES",
-                           "Upgrader and agent obey only well-formed messages of known types, "
-                           "and no other line ever ends an agent."};
+                           "Upgrader and agent obey only well-formed messages of known types; "
+                           "a line of any other kind never ends an agent."};
 
 // Makes the script that sends `lines` to an agent twice: once while the agent is held (started, but
 // not yet activated), and once while it is active. Afterwards the agent must still obey `stop`.
