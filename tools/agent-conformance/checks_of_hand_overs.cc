@@ -193,8 +193,8 @@ Check fallback_at_boot() {
       .expected = "The agent says ready, takes the work, and works on.",
       .quotes =
           {{"ROLES",
-            "This fallback is on trial, as a candidate is, and its failure has the id "
-            "\u2018boot\u2019."},
+            "This fallback is on trial, as a candidate is, and the member failure of its welcome "
+            "has the id \u2018boot\u2019."},
            {"ROLES",
             "After its trial, this fallback is sent committed with the id \u2018boot\u2019."}},
       .needs = {"fallback", "committed", "in-turn"},
