@@ -19,8 +19,8 @@ CXXFLAGS ?= $(optimization)
 optimization = -O2
 $(foreach part,fleet tools tests,$(BUILD)/objects/$(part)/%.o $(BUILD)/objects/units/$(part)/%.o): \
   optimization = -O1
-# Sources include a public header of agent-releases as <agent-releases/NAME.h>, as programs do that
-# are compiled with the installed header.
+# Sources of this tree write #include <agent-releases/NAME.h> for a public header of agent-releases.
+# Programs outside this tree write the same for the installed header.
 CPPFLAGS += -I. -Itools/agent-releases/include
 # Make file offsets and times 64 bits wide on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
@@ -63,9 +63,9 @@ single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 # A wing is one or more directories of tests whose files are compiled as a few units and linked into
-# one program. Each test is a link to that program. When it is started through such a link, the
-# program runs only the tests in the file with the link's name (catch_main.cc). $(call
-# wing,PROGRAM,FILES) makes the links; a separate rule lists the objects of the program. $(call
+# one program. Each test is a link to that program. A program that is started through such a link
+# runs only the tests in the file with the link's name (catch_main.cc). $(call wing,PROGRAM,FILES)
+# makes the links; a separate rule lists the objects of the program. $(call
 # parted_wing,PROGRAM,FILES) does the same, except that with SINGLE=1 each test is a program of its
 # own.
 define wing_links
@@ -84,10 +84,10 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The sources of upgrader/shell, in three units. The event loop is a unit of its own, because the
-# simulation compiles it once more, with test code between loop and supervisor. The simulation is a
-# test that runs the upgrader's code on a simulated machine. upgrader_life has the other sources of
-# upgrader/shell that the simulation links.
+# The sources of upgrader/shell are compiled as three units. They are divided for the simulation, a
+# test that runs the upgrader's code on a simulated machine. The simulation compiles the event loop
+# (upgrader_loop) once more, with test code between the loop and the supervisor. It links the
+# sources in upgrader_life unchanged, and does not use the rest of upgrader/shell.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -96,10 +96,10 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# Code that several tests share. Most of it is compiled in units of several sources (see above). A
-# program without Catch2 links only the parts that do not use Catch2: the units walks and processes,
-# inputs.cc and source_directory.cc. source_directory.cc contains the path of the source tree, so it
-# is compiled by itself, with that path as a macro.
+# Code that several tests share. Most of it is compiled in units of several sources (see above).
+# Programs without Catch2 link only the parts that do not use Catch2: two units (walks and
+# processes) and two files (inputs.cc and source_directory.cc). source_directory.cc contains the
+# path of the source tree, so it is compiled by itself, with that path as a macro.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
@@ -114,8 +114,8 @@ support_objects := $(walk_support) \
     $(call integration_support,world json puppet_handle)) \
   $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 protocol_library := $(BUILD)/libagent-protocol.a
-# The library for programs that give orders to an upgrader through its control directory. It is not
-# installed.
+# The library for programs that send requests to an upgrader through its control directory. It is
+# not installed.
 control_library := $(BUILD)/libagent-control.a
 upgrader_library := $(BUILD)/libupgrader.a
 support_library := $(BUILD)/tests/libsupport.a
@@ -131,8 +131,8 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or that need root, the network or
 # packages that are not in check_packages. `make check` leaves these tests to `make check-all`. The
-# .mk files of their directories add to this list. The test tidy/compiling is here, and is not run
-# by tidy/run.sh, since tidy/run.sh would then take ten seconds.
+# .mk files of their directories add to this list. The test tidy/compiling is apart from
+# tidy/run.sh, since tidy/run.sh would take ten seconds with it.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
   tests/delivery/packages/archive.sh
@@ -255,9 +255,9 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Writes the source of a unit: a line #include for each file of its list, with the file's path from
-# the top directory. If the list has not changed, the source stays untouched, so that nothing is
-# compiled again.
+# Writes the source of a unit: one line #include for each file of the unit, with the file's path
+# from the top directory. If the unit has the same files as before, its source is not written, so
+# that the unit is not compiled again.
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
@@ -386,7 +386,7 @@ $(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_librar
 packages:
 	@tests/need-packages $(build_packages)
 
-# Missing packages are reported first, since the build would fail without them.
+# Names the packages that are not installed, before the build fails for lack of them.
 check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
@@ -537,7 +537,7 @@ dist:
 	@echo $(archive_path)
 
 # Makes Debian packages of the source tree as it is. check-deb then inspects the packages and tries
-# them. No packages of debugging symbols are made, which would be ten times as large as the others.
+# them. Packages of debugging symbols would be ten times as large as the others, so none are made.
 deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
 deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
   DEB_BUILD_OPTIONS='parallel=$(shell nproc) noautodbgsym'
@@ -553,6 +553,6 @@ clean:
 	rm -rf $(BUILD)
 
 # Includes the dependency files *.d below $(BUILD). Skips directories that hold whole systems or
-# unpacked packages, which contain other files called *.d.
+# unpacked packages, since a file *.d in them is not a dependency file.
 foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

@@ -173,8 +173,8 @@ class Agent {
   }
 
   // Waits for the next event for at most `timeout`; with a negative `timeout`, does not wait.
-  // Returns nullopt when the time is over, or earlier if an event comes whose type is newer than
-  // this header.
+  // Returns nullopt when the time is over. Also returns nullopt if the next event has a type that
+  // this header does not know yet.
   [[nodiscard]] std::optional<Event> wait(Milliseconds timeout) {
     const agent_protocol_event* event = agent_protocol_wait(handle_.get(), int_from(timeout));
     if (event == nullptr) return std::nullopt;

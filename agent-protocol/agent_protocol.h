@@ -105,9 +105,10 @@ struct agent_protocol_event {
  * 0 is /dev/null, and 1 a copy of 2; the pipes are private and close-on-exec, and so is the lock's
  * descriptor, which stays open for the life of the process; the AGENT_PROTOCOL variables are gone
  * from the environment. SIGPIPE, if its disposition was the default, is caught and has no effect
- * (programs that this one starts get the default back). SIGTERM is caught: it makes a held agent
- * exit at once with status 143, and an active agent get AGENT_PROTOCOL_STOP. A process forked from
- * this one dies of SIGTERM as by default. Without an upgrader, descriptors 0 and 1 are left alone.
+ * (programs that this one starts get the default back). SIGTERM is caught: a held agent then
+ * exits at once with status 143, and an active agent gets AGENT_PROTOCOL_STOP. A process forked
+ * from this one dies of SIGTERM as by default. Without an upgrader, descriptors 0 and 1 are left
+ * alone.
  *
  * Returns NULL and sets errno if there are no descriptors left, the upgrader's pipes are missing,
  * `version` cannot be sent, a handle is open already (EBUSY), or this process has had a
@@ -131,8 +132,9 @@ AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol_agent* agent);
 /* Returns 1 if there is no upgrader, else 0. */
 AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol_agent* agent);
 
-/* Returns a descriptor that polls readable when agent_protocol_next() may have an event or can send
- * a kept message. The descriptor fits any level-triggered event loop, and belongs to the handle. */
+/* Returns a descriptor that polls readable when agent_protocol_next() may have an event, or can
+ * send messages for which the pipe had no room. The descriptor fits any level-triggered event loop,
+ * and belongs to the handle. */
 AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 
 /* Returns the next event, or NULL if there is none now. Never blocks. Should be called until it
@@ -229,10 +231,10 @@ AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, 
  * then told that the service is ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Asks the upgrader for more time: the current deadline of this agent is moved, so that it is at
- * least `ms` milliseconds (1 to 86,400,000) after this call. Has no effect if there is no deadline,
- * and never moves the end of a trial. With the feature "readiness" an active agent has a deadline
- * until it has said healthy. */
+/* Asks the upgrader for more time: the current deadline of this agent is moved to `ms` milliseconds
+ * (1 to 86,400,000) from now, unless the deadline is later already. Has no effect if there is no
+ * deadline, and never moves the end of a trial. With the feature "readiness" an active agent has a
+ * deadline until it has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Tells the upgrader that the agent is alive. If watchdog_ms is set, the agent must call this

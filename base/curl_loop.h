@@ -51,8 +51,8 @@ class CurlLoop {
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
   // Makes libcurl try to write to every socket that it polls, even if libuv has not reported the
-  // socket as writable. Needed after a new transfer on a connection that is in use: libcurl may
-  // otherwise not send its data.
+  // socket as writable. Needed after a transfer has been added to a connection that is in use
+  // already: libcurl may otherwise not send the transfer's data.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {

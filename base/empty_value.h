@@ -1,6 +1,6 @@
-// Finds an error in a command line that CLI11 does not report: an option with an empty value, as in
-// `--name=`, which a script writes if a variable is not set. CLI11 would use the next argument as
-// the value, even if that argument is another option, which would then be lost.
+// Finds an error in a command line that CLI11 does not report: an option with an empty value, such
+// as `--name=`. A script writes this as --name=$variable if the variable is not set. CLI11 would
+// take the next argument for the value, even if that argument is another option.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// Names of errors, as in the member `errno` of the protocol's messages, and the function
-// is_shortage(), which says whether an error is the fault of the system, and not of the program
-// that was to be started.
+// Functions that name and judge the errors of system calls. The names are those in the member
+// `errno` of the protocol's messages.
 #pragma once
 
 #include <string>
@@ -9,7 +8,8 @@
 
 namespace upgrader {
 
-// Returns the error's name, such as "ENOENT"; for an error without a name here, "E" and the number.
+// Returns the error's name, such as "ENOENT". If errno_name.cc does not list the error, returns "E"
+// and the number.
 [[nodiscard]] std::string errno_name(int error);
 
 // Wraps an error number, to be put into a text: "{}"_with(SystemError{errno}).
@@ -20,8 +20,8 @@ struct SystemError {
 // Returns the error in words for people: "No such file or directory (ENOENT)".
 [[nodiscard]] std::string in_words(SystemError error);
 
-// Returns true if the system has no process, descriptor or memory left. Then the failure to start a
-// program is not that program's fault.
+// Returns true if the error means that the system has no process, descriptor or memory left. If a
+// program cannot be started because of such an error, that is not the program's fault.
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

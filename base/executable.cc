@@ -150,8 +150,8 @@ Judgement judge_elf(int fd, off_t file_bytes) {
 }
 
 // Returns the interpreter that a `#!` line names. By the kernel's rules, the name ends at the next
-// blank, NUL or end of line. If `head` is as long as the kernel allows and the name extends to its
-// end, the name may be cut off, so nothing is returned.
+// blank, NUL or end of line. Returns nothing if the line names no interpreter, or if the name may
+// be cut off because it extends to the last byte that the kernel reads.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);
@@ -166,9 +166,10 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 // Checks by faccessat2() whether the effective user of this process may use a file. If the kernel
 // is too old for this call, or a filter of system calls makes it fail with EPERM, calls access()
-// instead, which checks for the real user. EACCES may come from such a filter, or be the correct
-// result. So after EACCES, calls access() only if real and effective user and group are the same;
-// they are not if the upgrader is set-user-ID. If the result is wrong, the exec fails later.
+// instead, which checks for the real user. EACCES may come from such a filter, too, or be the
+// correct result. So after EACCES, calls access() only if the real user and group are the effective
+// ones, too, which is so unless the upgrader is set-user-ID. If a file is wrongly accepted here,
+// its exec fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

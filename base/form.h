@@ -18,9 +18,9 @@
 
 namespace agent_protocol {
 
-// The kind of a value that a text such as "upgrade {} refused" gets in the place of {}. The text is
-// stored as a form, which has one byte, the kind of the value, in the place of each {}. These bytes
-// are control characters, which such a text does not contain.
+// The kind of a value. A text such as "upgrade {} refused" is stored as a form: each {} is replaced
+// by one byte, the kind of the value that comes there. These bytes are control characters, which no
+// such text contains.
 enum class ValueKind : char { text = 1, number, told };
 
 // A text as an argument of filled(). This type is a plain structure, since filled() takes C-style

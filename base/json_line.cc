@@ -242,7 +242,7 @@ class Parser {
   std::size_t out_ = 0;  // inside a text: the index at which the next unescaped byte is stored
   std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that are not yet closed
   std::size_t depth_ = 0;
-  bool empty_ = false;  // nothing has been read of the innermost open array or object yet
+  bool empty_ = false;  // the last byte read was the opening bracket of an array or object
 };
 
 }  // namespace

@@ -68,9 +68,9 @@ type check struct {
 // role, and not at Activate.
 //
 // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held agent
-// exit at once with status 143, and an active agent get Stop. Without an upgrader, nothing is sent,
-// and descriptors and environment are left alone.
+// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
+// exits at once with status 143, and an active agent gets Stop. Without an upgrader, nothing is
+// sent, and descriptors and environment are left alone.
 func Open(version string, features ...string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
@@ -322,15 +322,15 @@ func (a *Agent) stopped(w *writer) error {
 // Healthy tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
 // committed at once. With the feature "readiness", every active agent must call Healthy, and init
 // is then told that the service is ready. With an upgrader, Healthy returns an error if this agent
-// is not active, has said `unfit`, or is neither on trial nor has this feature.
+// is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active
 // agent must call Heartbeat at least once in every half of that time. A held agent gets an error.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend asks the upgrader for more time: the current deadline of this agent is moved, so that it
-// is at least this time (1 ms to 24 h) after this call. Extend may be called before Ready, and
+// Extend asks the upgrader for more time: the current deadline of this agent is moved to `by` (1 ms
+// to 24 h) from now, unless the deadline is later already. Extend may be called before Ready, and
 // between Stop and Stopped. With the feature "readiness", Extend may also be called between
 // Activate and Healthy.
 func (a *Agent) Extend(by time.Duration) error {
@@ -371,9 +371,8 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 	return nil
 }
 
-// say sends a message, or returns an error and changes nothing. The caller must hold the mutex. An
-// agent's last messages, `unfit` and `stopped`, are accepted even if more than unsentBytesMax bytes
-// would then be unsent.
+// say sends a message, or returns an error and changes nothing. The caller must hold the mutex. The
+// limit unsentBytesMax does not apply to an agent's last messages, `unfit` and `stopped`.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)

@@ -60,8 +60,8 @@ type Accepted struct {
 	Generation int64
 }
 
-// CandidateReady says that the candidate is ready, and waits for this agent to call Confirm or
-// Cancel.
+// CandidateReady says that the candidate is ready. The upgrader waits for this agent to call
+// Confirm or Cancel.
 type CandidateReady struct {
 	ID         string
 	Generation int64

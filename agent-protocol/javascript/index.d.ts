@@ -178,12 +178,13 @@ export class Agent implements AsyncIterable<AgentEvent> {
    * Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
    * committed at once. With the feature "readiness", every active agent must call this function,
    * and init is then told that the service is ready. With an upgrader, throws an error if this
-   * agent is not active, has said `unfit`, or is neither on trial nor has this feature.
+   * agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
    */
   healthy(): void;
   /**
-   * Asks for more time: this agent's current deadline becomes at least `ms` from this call. With
-   * the feature "readiness" an active agent has a deadline until it has called healthy().
+   * Asks for more time: this agent's current deadline is moved to `ms` from now, unless the
+   * deadline is later already. With the feature "readiness" an active agent has a deadline until it
+   * has called healthy().
    */
   extend(ms: number): void;
   /** Tells the upgrader that this agent is alive. Allowed from `activate` to stopped(). */

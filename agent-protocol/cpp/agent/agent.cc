@@ -59,8 +59,8 @@ Refusal no_such(const char* member, const char* name) {
 }
 
 // Returns the message `upgrade`. Returns a refusal if `given` does not start from
-// AGENT_PROTOCOL_UPGRADE_INIT, or if a member that must be one of certain names, such as `mode`,
-// has a different text. The codec checks the other texts and the numbers later.
+// AGENT_PROTOCOL_UPGRADE_INIT, or if a member that is an enumeration in the protocol, such as
+// `mode`, has an unknown name. The codec checks all other members later.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given) {
   if (given == nullptr || given->size < size_min) {
     return Refusal{"cannot request an upgrade: it does not start from AGENT_PROTOCOL_UPGRADE_INIT"};

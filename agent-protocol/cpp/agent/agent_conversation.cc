@@ -119,7 +119,8 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version,
   keep_lock_private();
   clean_environment();
   conversation->perform(conversation->session_.say(hello).value());
-  conversation->update_watch();  // the answer may have been read already
+  // The upgrader's answer may have been read already, so that the pipe no longer polls readable.
+  conversation->update_watch();
   return conversation;
 }
 
@@ -284,7 +285,7 @@ std::optional<SessionEvent> Conversation::wait(int timeout_ms) {
     std::int64_t left = without_limit;
     if (timeout_ms != without_limit) left = deadline - now_ms();
     if (timeout_ms != without_limit && left <= 0) return std::nullopt;
-    // poll() ignores the number -1. A forked process has no events, and only waits.
+    // In a forked process, which gets no events, poll() only waits: it ignores the number -1.
     pollfd watched{.fd = is_forked() ? -1 : watch_.number(), .events = POLLIN, .revents = 0};
     ::poll(&watched, 1, static_cast<int>(left));
   }

@@ -75,8 +75,9 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if no new message or signal arrives.
   [[nodiscard]] bool more() const;
-  // Makes the conversation's descriptor poll readable if next() has something to do now or soon,
-  // and not readable otherwise.
+  // Makes the conversation's descriptor poll readable while more() is true. Otherwise the
+  // descriptor polls readable only when next() can read a message, write unsent bytes or handle a
+  // SIGTERM.
   void update_watch();
 
   // Returns true in a process that was forked from an agent's process, if the agent has an

@@ -40,8 +40,8 @@ class ControlDirectory {
   [[nodiscard]] std::optional<LastWords> last_words() const;
 
   // Reads status.json as see() does, and then previous.json. If a new upgrader renames status.json
-  // to previous.json between the two reads, both results come from the same, earlier upgrader. In
-  // the opposite order, both reads would miss the file that is renamed.
+  // to previous.json between the two reads, both reads get the status of the same, earlier
+  // upgrader. If previous.json were read first, neither read would get that status.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO or

@@ -27,8 +27,8 @@ struct Terms {
 // In each of the requests below, the member `request` is the request's name. The upgrader writes
 // the answer to status.json, under this name.
 
-// If `executable` is absent, the upgrade is to the program that AGENT on the upgrader's command
-// line names when the upgrader handles the request.
+// If `executable` is absent, the new program is the one that AGENT names, an argument on the
+// upgrader's command line. The upgrader looks AGENT up when it handles the request.
 struct UpgradeRequest {
   std::string request;
   std::string id;

@@ -12,10 +12,10 @@
 // said `unfit` or must exit immediately is `ended`.
 //
 // A message from the upgrader that does not fit the agent's state changes nothing, and the program
-// does not get it. Usually the upgrader sent it before it had read a message by which the agent
-// changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
-// ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
-// has stopped by itself is answered with `stopped`.
+// does not get it. Usually two messages have crossed: the upgrader has sent its message before it
+// could read the agent's message that changed the state. Two cases are special. A stop for an
+// upgrade that the agent has cancelled is ignored, since the `cancel` counts as the answer to that
+// stop. A stop that comes after the agent has stopped by itself is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
 // `ready`, and `stop` after a signal. A request for an upgrade is refused. All other messages are
@@ -95,8 +95,9 @@ class Session {
   // Returns true while the agent is held or has ended. Such an agent may exit at once, since it has
   // no work to give up.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if the upgrader has requested the stop. Then a `stopped` of the program is sent
-  // immediately. Otherwise it is kept until the upgrader requests a stop.
+  // Returns true if the upgrader has requested a stop, and is still there. Then the session sends
+  // the program's `stopped` immediately. Otherwise the session keeps the `stopped` until the
+  // upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
   [[nodiscard]] std::string describe() const;
@@ -112,7 +113,8 @@ class Session {
     bool operator==(const KnownUpgrade&) const = default;
   };
 
-  // Returns a sentence about the current state, as the reason of a refusal.
+  // Returns a clause that describes the current state, such as "this agent has been told to stop".
+  // It becomes the reason of a refusal.
   [[nodiscard]] const char* standing() const;
   [[nodiscard]] std::optional<std::string> why_not_known(const std::string& id) const;
 

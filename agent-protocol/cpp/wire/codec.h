@@ -54,7 +54,7 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Result<std::string> encode(const AgentMessage& message);
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 
-// Returns the type of the message, as its line has it in the member `type`.
+// Returns the type of the message: the value of the member `type` in the message's JSON.
 template <class... Messages>
 [[nodiscard]] std::string_view type_name(const std::variant<Messages...>& message) {
   return std::visit([](const auto& alternative) { return alternative.type; }, message);

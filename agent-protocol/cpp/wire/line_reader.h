@@ -27,7 +27,7 @@ class LineReader {
   explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
   // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
-  // After the caller has put bytes into this space, it must call written() with their number.
+  // After the caller has put N bytes into this space, it must call written(N).
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 

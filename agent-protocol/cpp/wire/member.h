@@ -44,8 +44,8 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A value and its rule. A value of a std::optional type may be absent. A Member has only references
-// to the two, so that it is small.
+// A value and its rule. A value of a std::optional type may be absent. A Member refers to value and
+// rule, and copies neither.
 template <class Rule, class Value>
 struct Member {
   Value& value;

@@ -83,7 +83,8 @@ func main() {
 		}
 		switch event := event.(type) {
 		case agentprotocol.Welcome:
-			// A heartbeat before the activation is not allowed: the call fails and sends nothing.
+			// The first ticks may come before the activation. Heartbeats are not allowed then: the call
+			// fails and sends nothing.
 			beats = time.Tick(event.Watchdog / 3)
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {

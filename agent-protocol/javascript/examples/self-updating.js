@@ -17,7 +17,7 @@ async function look() {
     const { outcome, newest, stage, reason } = await update({ keep: 3 });
     if (outcome === 'failed') console.error(`version ${newest} failed (${stage}): ${reason}`);
   } catch (error) {
-    console.error(error.message); // this version still runs, and the next look tries again
+    console.error(error.message); // this version keeps running, and tries again later
   }
   setTimeout(look, seconds * 1000);
 }

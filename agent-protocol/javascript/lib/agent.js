@@ -17,7 +17,7 @@ const protocolVersion = 1;
 // agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
-const timerMsMax = 2 ** 31 - 1; // setTimeout() takes a longer time for 1 ms
+const timerMsMax = 2 ** 31 - 1; // with a longer time, setTimeout() waits for only 1 ms
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
@@ -54,7 +54,7 @@ function takePipes() {
     fs.openSync('/dev/null', 'w');
     const get = () => process.stderr;
     Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
-    console._stdout = process.stderr; // console may have been used, and keeps the stream
+    console._stdout = process.stderr; // after its first use, console keeps the old stream here
   }
   return {
     input: new net.Socket({ fd: input, readable: true, writable: false }),
@@ -89,11 +89,11 @@ export class Agent {
   // role, and not at `activate`.
   //
   // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-  // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
-  // agent exit at once with status 143, and an active agent get `stop`. Without an upgrader,
-  // nothing is sent, and descriptors and environment are left alone. Throws an error with code
-  // EBUSY if this process has opened its conversation before. Throws an error with code ENOTCONN if
-  // an agent has executed this program in its own place. Throws an error in a worker thread.
+  // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
+  // exits at once with status 143, and an active agent gets `stop`. Without an upgrader, nothing is
+  // sent, and descriptors and environment are left alone. Throws an error with code EBUSY if this
+  // process has opened its conversation before. Throws an error with code ENOTCONN if an agent has
+  // executed this program in its own place. Throws an error in a worker thread.
   static open(version, { features = [] } = {}) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -256,15 +256,15 @@ export class Agent {
   // Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
   // committed at once. With the feature `readiness`, every active agent must call this function,
   // and init is then told that the service is ready. With an upgrader, throws an error if this
-  // agent is not active, has said `unfit`, or is neither on trial nor has this feature.
+  // agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
   healthy() {
     this.#say('healthy');
   }
 
-  // Asks the upgrader for more time: the current deadline of this agent is moved, so that it is at
-  // least `ms` milliseconds (1 to 86,400,000) after this call. May be called before ready(), and
-  // between the event `stop` and stopped(). With the feature `readiness`, it may also be called
-  // between the event `activate` and healthy().
+  // Asks the upgrader for more time: the current deadline of this agent is moved to `ms`
+  // milliseconds (1 to 86,400,000) from now, unless the deadline is later already. May be called
+  // before ready(), and between the event `stop` and stopped(). With the feature `readiness`, it
+  // may also be called between the event `activate` and healthy().
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

@@ -1,7 +1,7 @@
 // This file turns messages into lines, and lines into events. It checks the limits of
-// agent-protocol(7), and keeps no state. A text or a number that cannot be sent is a RangeError or
-// a TypeError: only fit() cuts a text. A received line that agents must ignore by agent-protocol(7)
-// becomes null.
+// agent-protocol(7), and keeps no state. A text or a number that cannot be sent causes a RangeError
+// or a TypeError. No text is cut, except by fit(). A received line that agents must ignore by
+// agent-protocol(7) becomes null.
 
 import { Members, Spelt, parseLine } from './json.js';
 

@@ -12,10 +12,10 @@
 // that has said `unfit` or must exit immediately is `ended`.
 //
 // A message from the upgrader that does not fit the agent's state changes nothing, and the program
-// does not get it. Usually the upgrader sent it before it had read a message by which the agent
-// changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
-// ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
-// has stopped by itself is answered with `stopped`.
+// does not get it. Usually two messages have crossed: the upgrader has sent its message before it
+// could read the agent's message that changed the state. Two cases are special. A stop for an
+// upgrade that the agent has cancelled is ignored, since the `cancel` counts as the answer to that
+// stop. A stop that comes after the agent has stopped by itself is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
 // `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are

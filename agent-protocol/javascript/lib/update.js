@@ -297,8 +297,8 @@ export async function update(options = {}) {
     const { agent, signal } = options;
     if (agent) checkAgent(agent);
     const found = findReleases(options);
-    // The releases must be read only after mayRequest(), which may wait for long: an operator may
-    // change them meanwhile.
+    // The releases must be read only after mayRequest(), since that call may wait for a long time,
+    // and an operator may change the releases meanwhile.
     if (agent && !await mayRequest(agent, signal)) {
       return { outcome: 'stopping', version: found.running };
     }

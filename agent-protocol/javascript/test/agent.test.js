@@ -19,17 +19,17 @@ function newFifo(directory, name) {
   return fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 }
 
-// Each agent is a process, and the test takes the part of the upgrader.
+// In these tests each agent is a process, and the test takes the part of the upgrader.
 
 // Runs the program under a fake upgrader, which has written these messages to the agent's input.
-// Returns the types of the agent's messages, and the text that the agent has printed. The pipes are
-// FIFOs, since spawn() makes sockets.
+// Returns the types of the agent's messages, and the text that the agent has printed. The agent's
+// pipes are FIFOs that the test makes: spawn() itself would make sockets.
 async function played(program, ...messages) {
   return playedWith({}, program, ...messages);
 }
 
-// Does the same as played(), except that the agent's `stdin` or `stderr` is a socket, which spawn()
-// makes, if that argument is 'pipe'.
+// Does the same as played(), with one exception: if the argument `stdin` or `stderr` is 'pipe',
+// that descriptor of the agent is a socket made by spawn().
 async function playedWith({ stdin, stderr }, program, ...messages) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
   const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));

@@ -16,9 +16,9 @@ AnyAgent = Union[Agent, AsyncAgent]
 
 
 def upgrading_of(agent: AnyAgent) -> Upgrading:
-    """Returns the view that update() has of this agent. Raises UpdateError if no upgrader runs this
-    agent. Also raises UpdateError in the main thread, which has to handle the agent's events and so
-    must not wait."""
+    """Returns the agent's object of the class Upgrading, with which update() reaches the agent.
+    Raises UpdateError if no upgrader runs this agent. Also raises UpdateError in the main thread,
+    which handles the agent's events and so must not wait."""
     if agent.alone:
         raise UpdateError("update", "this agent runs without an upgrader, which would replace it")
     if threading.current_thread() is threading.main_thread():

@@ -29,7 +29,7 @@ def is_version(text: object) -> bool:
 
 def order(version: str) -> tuple[list[int], bool]:
     """Returns a key that orders versions. Two pre-releases of one version count as equal, so that
-    none of them replaces the other."""
+    neither replaces the other."""
     core, _, rest = version.split("+")[0].partition("-")
     return [int(part) for part in core.split(".")], rest == ""
 

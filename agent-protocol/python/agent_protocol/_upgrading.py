@@ -1,5 +1,5 @@
-"""The view that update() has of an agent, which runs in another thread. update() sees all events of
-the agent, and the program gets all of them as well."""
+"""Connects update() with an agent that runs in another thread. update() sees all events of the
+agent, and the program gets all of these events as well."""
 
 import threading
 from collections import deque
@@ -17,12 +17,11 @@ Call = Callable[[], None]
 
 
 class Upgrading:
-    """The view that update() has of an agent. The agent owns this object. Any thread may call the
-    methods, except where a comment names the thread."""
+    """The functions and data of an agent that update() uses. The agent owns this object. Any thread
+    may call the methods, except where a comment names the thread."""
 
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
-        """Keeps `rouse`, a function that wakes the agent's thread, which then calls
-        perform_calls()."""
+        """The function `rouse` wakes the agent's thread. That thread then calls perform_calls()."""
         self.version = version
         # Failures that the upgrader has reported, and that update() has not recorded yet. The
         # failed upgrade may have been requested by a different program, such as upgraderctl, or by
@@ -79,8 +78,8 @@ class Upgrading:
                 self._watchers.remove(told)
 
     def post(self, call: Call) -> None:
-        """Makes the agent's thread call the function `call`, unless the agent is closed or
-        withdraw(call) is called before."""
+        """Makes the agent's thread call the function `call`. If the agent is closed, or if
+        withdraw(call) comes first, `call` is never called."""
         with self._lock:
             self._calls.append(call)
             if not self._closed:

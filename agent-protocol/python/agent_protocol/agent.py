@@ -37,10 +37,10 @@ class Agent(Conversation):
         ready when the program calls healthy(), in every role, and not at Activate.
 
         After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-        AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
-        agent exit at once with status 143, and an active agent get Stop. Without an upgrader,
-        nothing is sent, and descriptors are left alone. Raises OSError with EBUSY if this process
-        has opened its conversation before, even if it has closed that conversation since. Raises
+        AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
+        exits at once with status 143, and an active agent gets Stop. Without an upgrader, nothing
+        is sent, and descriptors are left alone. Raises OSError with EBUSY if this process has
+        opened its conversation before, even if it has closed that conversation since. Raises
         OSError with ENOTCONN if the process had a conversation with an upgrader and has then
         executed its program again. Raises RuntimeError in a worker process of multiprocessing that
         imports the program's main module again."""
@@ -69,8 +69,8 @@ class Agent(Conversation):
     # ---- events
 
     def fileno(self) -> int:
-        """Returns a descriptor for an event loop: it polls readable when next() may have an event
-        or can send a kept message."""
+        """Returns a descriptor for an event loop: it polls readable when next() may have an event,
+        or can send messages for which the pipe had no room."""
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
@@ -202,14 +202,15 @@ class Agent(Conversation):
         """Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
         committed at once. With the feature "readiness", every active agent must call this method,
         and init is then told that the service is ready. With an upgrader, raises Refused if this
-        agent is not active, has said `unfit`, or is neither on trial nor has this feature."""
+        agent is not active, if it has said `unfit`, or (without the feature) if it is not on
+        trial."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Asks the upgrader for more time: the current deadline of this agent is moved, so that it
-        is at least `seconds` (1 ms to 24 h) after this call. May be called before ready(), and
-        between the event Stop and stopped(). With the feature "readiness", it may also be called
-        between the event Activate and healthy()."""
+        """Asks the upgrader for more time: the current deadline of this agent is moved to `seconds`
+        (1 ms to 24 h) from now, unless the deadline is later already. May be called before ready(),
+        and between the event Stop and stopped(). With the feature "readiness", it may also be
+        called between the event Activate and healthy()."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:

@@ -38,7 +38,7 @@ class AsyncAgent:
         told = asyncio.Event()
         number = self._agent.fileno()
         self._waiting.add(told)
-        loop.add_reader(number, self._tell_all)  # the loop keeps only one reader for the descriptor
+        loop.add_reader(number, self._tell_all)  # replaces a reader that another task has added
         try:
             await asyncio.wait_for(told.wait(), seconds)
         except asyncio.TimeoutError:

@@ -49,9 +49,9 @@ def _keep_lock_private() -> None:
 
 
 def refuse_worker() -> None:
-    """Raises RuntimeError if multiprocessing has started this process, and imports the main module
-    of its parent again. The worker has no upgrader, so an agent in it would activate itself beside
-    the parent."""
+    """Raises RuntimeError in a worker process that multiprocessing has started, while the worker
+    imports its parent's main module again. The worker has no upgrader, so an agent in it would
+    activate itself beside the parent."""
     process = sys.modules.get("multiprocessing.process")
     if process and getattr(process.current_process(), "_inheriting", False):
         raise RuntimeError(

@@ -74,7 +74,8 @@ class Accepted:
 
 @dataclass(frozen=True)
 class CandidateReady:
-    """Says that the candidate is ready, and waits for this agent to call `confirm` or `cancel`."""
+    """Says that the candidate is ready. The upgrader waits for this agent to call `confirm`
+    or `cancel`."""
 
     id: str
     generation: int

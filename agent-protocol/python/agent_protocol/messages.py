@@ -1,6 +1,6 @@
 """Turns messages into lines, and lines into events. Checks the limits of agent-protocol(7), and
-keeps no state. A text or a number that cannot be sent raises ValueError: only fit() cuts a text. A
-received line that agents must ignore by agent-protocol(7) becomes None."""
+keeps no state. A text or a number that cannot be sent raises ValueError. No text is cut, except by
+fit(). A received line that agents must ignore by agent-protocol(7) becomes None."""
 
 import json
 from typing import Any, Callable, Optional, Sequence

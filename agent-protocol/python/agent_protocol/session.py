@@ -2,19 +2,20 @@
 which of the upgrader's messages the program gets, and when it must exit. It does no input or
 output, and reads no clock: conversation.py performs the actions.
 
-An agent is "silent" until it has said `hello`. Then it is held: it is "starting" until it says
-`ready`, and then "ready". The message `activate` makes it "active". A stop makes it "stopping",
-whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was for
-an upgrade, a `cancel` makes the agent "active" again. An active agent on trial may say `healthy`,
-unless it has said `unfit`. If both sides have the feature `readiness`, an active agent may also say
-`healthy` without a trial, and may say `extend` before its `healthy`. When the agent has said
-`stopped`, it is "stopped". A held agent that has said `unfit` or must exit immediately is "ended".
+An agent is "silent" until it has said `hello`. Then it is held, which means that it must not work
+yet: it is "starting" until it says `ready`, and then "ready". The message `activate` makes it
+"active". A stop makes it "stopping", whether the cause is a `stop` from the upgrader, a SIGTERM or
+the end of input. If the stop was for an upgrade, a `cancel` makes the agent "active" again. An
+active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have the feature
+`readiness`, an active agent may also say `healthy` without a trial, and may say `extend` before its
+`healthy`. When the agent has said `stopped`, it is "stopped". A held agent that has said `unfit` or
+must exit immediately is "ended".
 
-A message that does not fit the state was usually sent before the upgrader had read a message of
-this agent that changed the state. Such a message changes nothing, and the program does not get it.
-Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since the
-`cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by itself
-is answered with `stopped`.
+A message from the upgrader that does not fit the agent's state changes nothing, and the program
+does not get it. Usually two messages have crossed: the upgrader has sent its message before it
+could read the agent's message that changed the state. Two cases are special. A stop for an upgrade
+that the agent has cancelled is ignored, since the `cancel` counts as the answer to that stop. A
+stop that comes after the agent has stopped by itself is answered with `stopped`.
 
 Without an upgrader, the program goes through the same states: it gets `activate` after its `ready`,
 and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are accepted and

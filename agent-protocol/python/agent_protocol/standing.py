@@ -47,8 +47,9 @@ class Standing:
 
     @property
     def stop_ordered(self) -> bool:
-        """Returns True if a `stopped` is sent at once, and False if the `stopped` is kept until the
-        upgrader requests a stop."""
+        """Returns True if the upgrader has requested a stop, and is still there. Then the session
+        sends the program's `stopped` immediately. Otherwise the session keeps the `stopped` until
+        the upgrader requests a stop."""
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:

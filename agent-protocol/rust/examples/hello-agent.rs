@@ -46,7 +46,7 @@ fn poll(agent: &Agent, listener: &Option<TcpListener>, pause: i32) -> bool {
     let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let listening = listener.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut watched = [pollfd(agent.as_raw_fd()), pollfd(listening)];
-    // SAFETY: the array has two elements, which is the number in the second argument.
+    // SAFETY: `watched` is an array of two elements, as the second argument says.
     unsafe { libc::poll(watched.as_mut_ptr(), 2, pause) };
     watched[1].revents != 0
 }

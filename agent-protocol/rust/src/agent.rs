@@ -78,11 +78,11 @@ impl Agent {
     /// version of the program, at most 128 bytes.
     ///
     /// After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-    /// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
-    /// agent exit at once with status 143, and an active agent get `Stop`. Without an upgrader,
-    /// nothing is sent, and descriptors and environment are left alone. After a failure nothing has
-    /// been sent. The error is EBUSY if this process has opened its conversation before. The error
-    /// is ENOTCONN if the process had a conversation with an upgrader and has then executed its
+    /// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
+    /// exits at once with status 143, and an active agent gets `Stop`. Without an upgrader, nothing
+    /// is sent, and descriptors and environment are left alone. After a failure nothing has been
+    /// sent. The error is EBUSY if this process has opened its conversation before. The error is
+    /// ENOTCONN if the process had a conversation with an upgrader and has then executed its
     /// program again.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
         Agent::open_with(version, &[])
@@ -155,8 +155,8 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Returns true if there is no upgrader. The same calls then work. A request for an upgrade is
-    /// refused, and every other message is accepted and has no effect.
+    /// Returns true if there is no upgrader. In that case a request for an upgrade is refused, and
+    /// every other message is accepted and has no effect.
     pub fn alone(&self) -> bool {
         self.session.alone()
     }
@@ -209,11 +209,11 @@ impl Agent {
                     i32::try_from(left.as_micros() / 1000 + 1).unwrap_or(i32::MAX)
                 }
             };
-            // poll() ignores the number -1. A forked process has no events, and only waits.
+            // In a forked process, which gets no events, poll() only waits: it ignores the number
+            // -1.
             let number = if self.is_forked() { -1 } else { self.watch.as_raw_fd() };
             let mut watched = pollfd(number, libc::POLLIN);
-            // SAFETY: the pointer leads to one structure, which is the number in the third
-            // argument.
+            // SAFETY: the first argument points to one structure, as the second argument says.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
         }
     }
@@ -301,15 +301,15 @@ impl Agent {
     /// Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
     /// committed at once. With the feature "readiness", every active agent must call this function,
     /// and init is then told that the service is ready. With an upgrader, returns an error if this
-    /// agent is not active, has said `unfit`, or is neither on trial nor has this feature.
+    /// agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Asks the upgrader for more time: the current deadline of this agent is moved, so that it is
-    /// at least this time (1 ms to 24 h) after this call. May be called before ready(), and between
-    /// `Stop` and stopped(). With the feature "readiness", it may also be called between `Activate`
-    /// and healthy().
+    /// Asks the upgrader for more time: the current deadline of this agent is moved to `by` (1 ms
+    /// to 24 h) from now, unless the deadline is later already. May be called before ready(), and
+    /// between `Stop` and stopped(). With the feature "readiness", it may also be called between
+    /// `Activate` and healthy().
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
@@ -428,7 +428,7 @@ impl Agent {
         events: libc::c_int,
     ) -> io::Result<()> {
         let mut interest = libc::epoll_event { events: events as u32, u64: 0 };
-        // SAFETY: the pointer leads to one structure, which the call only reads.
+        // SAFETY: the last argument points to a structure that the call only reads.
         let result =
             unsafe { libc::epoll_ctl(self.watch.as_raw_fd(), operation, number, &mut interest) };
         if result < 0 {
@@ -460,7 +460,7 @@ impl Agent {
 }
 
 /// Returns a descriptor for an event loop: it polls readable when next_event() may have an event or
-/// can send a kept message.
+/// can send messages for which the pipe had no room.
 impl AsRawFd for Agent {
     fn as_raw_fd(&self) -> RawFd {
         self.watch.as_raw_fd()
@@ -524,14 +524,14 @@ mod tests {
         let mut upgrader = std::fs::File::from(upgrader_writes);
         upgrader.write_all(b"{\"type\":\"stop\",\"reason\":\"shutdown\"}\n").unwrap();
 
-        agent.owner = 0; // as in a forked process, whose number is not that of the owner
+        agent.owner = 0; // as in a forked process: the owner is the pid of a different process
 
         let refused = agent.status("at work").unwrap_err().to_string();
         assert_eq!(refused, "cannot show a status: this process is a fork of the agent's process");
         assert!(agent.ready().is_err() && agent.stopped(None).is_err());
         assert_eq!(agent.wait(Some(Duration::from_millis(1))), None);
         let mut left = pollfd(agent.channel.as_ref().unwrap().input.as_raw_fd(), libc::POLLIN);
-        // SAFETY: the pointer leads to one structure.
+        // SAFETY: the first argument points to one structure, as the second argument says.
         assert_eq!(unsafe { libc::poll(&mut left, 1, 0) }, 1);
         drop(agent);
         let mut said = String::new();

@@ -6,7 +6,9 @@ use crate::message::{decode, LINE_BYTES_MAX};
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
 const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes up to this many bytes at once
-const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader has the same limit for an agent
+/// The most bytes of this agent's messages that are kept while the pipe to the upgrader is full.
+/// The upgrader has the same limit for the bytes that it keeps for an agent.
+const UNSENT_BYTES_MAX: usize = 131_072;
 
 pub struct Channel {
     pub input: OwnedFd,
@@ -92,7 +94,7 @@ impl Channel {
             pollfd(if reads { self.input.as_raw_fd() } else { -1 }, libc::POLLIN),
             pollfd(self.output.as_raw_fd(), if self.output_waits() { libc::POLLOUT } else { 0 }),
         ];
-        // SAFETY: `ends` is an array of two elements, which is the number that is passed.
+        // SAFETY: `ends` is an array of two elements, as the second argument says.
         let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, timeout_ms) };
         if count <= 0 {
             return count < 0 && interrupted();
@@ -119,7 +121,7 @@ impl Channel {
 
     fn read_some(&mut self) {
         let mut bytes = [0u8; 16_384];
-        // SAFETY: the length that is passed is that of `bytes`.
+        // SAFETY: the last argument is the length of `bytes`.
         let count =
             unsafe { libc::read(self.input.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(count) {

@@ -76,7 +76,7 @@ pub enum Event {
     },
     /// The upgrader has begun the upgrade that this agent requested.
     Accepted { id: String, generation: i64 },
-    /// The candidate is ready, and waits for this agent to call `confirm` or `cancel`.
+    /// The candidate is ready. The upgrader waits for this agent to call `confirm` or `cancel`.
     CandidateReady { id: String, generation: i64, version: Option<String> },
     /// The candidate failed after this agent was told to stop. If this agent can still take the
     /// work back, it calls `cancel`, and stays active. Otherwise it finishes its stop.

@@ -1,6 +1,6 @@
 //! This file turns a message into a line, and a line into an event. It checks the limits of
-//! agent-protocol(7), and keeps no state. A text or a number beyond its limit is an error: only
-//! fit() cuts a text.
+//! agent-protocol(7), and keeps no state. A text or a number beyond its limit is an error. No text
+//! is cut, except by fit().
 
 use crate::event::{Event, Failure, Role, StopReason};
 use serde_json::{Map, Value};

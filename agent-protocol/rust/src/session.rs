@@ -12,10 +12,10 @@
 //! agent that has said `unfit` or must exit immediately is `Ended`.
 //!
 //! A message from the upgrader that does not fit the agent's state changes nothing, and the program
-//! does not get it. Usually the upgrader sent it before it had read a message by which the agent
-//! changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
-//! ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
-//! has stopped by itself is answered with `stopped`.
+//! does not get it. Usually two messages have crossed: the upgrader has sent its message before it
+//! could read the agent's message that changed the state. Two cases are special. A stop for an
+//! upgrade that the agent has cancelled is ignored, since the `cancel` counts as the answer to that
+//! stop. A stop that comes after the agent has stopped by itself is answered with `stopped`.
 //!
 //! Without an upgrader, the program goes through the same states: it gets `activate` after its
 //! `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
@@ -159,8 +159,9 @@ impl Session {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// Returns true if a `stopped` is sent at once, and false if the `stopped` is kept until the
-    /// upgrader requests a stop.
+    /// Returns true if the upgrader has requested a stop, and is still there. Then the session
+    /// sends the program's `stopped` immediately. Otherwise the session keeps the `stopped` until
+    /// the upgrader requests a stop.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }
@@ -317,7 +318,8 @@ impl Session {
         }
     }
 
-    /// Changes the session for a message that the program says, and returns whether it is sent.
+    /// Changes the session for a message that the program says. Returns true if the message is to
+    /// be sent now.
     fn said(&mut self, word: &Word) -> bool {
         match word {
             Word::Hello => self.life = Life::Starting,
