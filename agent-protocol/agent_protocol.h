@@ -5,17 +5,17 @@
  * comes the event activate, and after SIGTERM the event stop. A request for an upgrade is refused.
  * Every other call succeeds and has no effect.
  *
- * No function throws (if memory runs out, the process ends), blocks without saying so, or writes to
- * standard output. A handle must not be used by two threads at once, or by a process that was
- * forked from the agent's process. Functions that return int return 0 after a success, except
- * agent_protocol_alone() and agent_protocol_fd(). After a failure they return -1 and set errno, and
- * agent_protocol_error() says what was tried and why it failed. A function that has failed has sent
- * nothing, except agent_protocol_ready(), which reports a failed check to the upgrader. Texts are
- * UTF-8. A text that is not valid UTF-8 (EILSEQ), is too long (EMSGSIZE) or holds a NUL within its
- * given length (EINVAL) is refused, never cut or changed. A message for which the pipe to the
- * upgrader has no room is kept, within limits, and sent later by agent_protocol_next() and
- * agent_protocol_wait(). So call one of these two whenever the descriptor of agent_protocol_fd() is
- * readable. */
+ * No function throws (if memory runs out, the process ends) or writes to standard output. If a
+ * function may wait, its comment says for how long. A handle must not be used by two threads at
+ * once, or by a process that was forked from the agent's process. Functions that return int return
+ * 0 after a success, except agent_protocol_alone() and agent_protocol_fd(). After a failure they
+ * return -1 and set errno, and agent_protocol_error() says what was tried and why it failed. A
+ * function that has failed has sent nothing, except agent_protocol_ready(), which reports a failed
+ * check to the upgrader. Texts are UTF-8. A text that is not valid UTF-8 (EILSEQ), is too long
+ * (EMSGSIZE) or holds a NUL within its given length (EINVAL) is refused, never cut or changed. A
+ * message for which the pipe to the upgrader has no room is kept, within limits, and sent later by
+ * agent_protocol_next() and agent_protocol_wait(). So call one of these two whenever the descriptor
+ * of agent_protocol_fd() is readable. */
 #ifndef AGENT_PROTOCOL_H
 #define AGENT_PROTOCOL_H
 

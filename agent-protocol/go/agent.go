@@ -176,7 +176,7 @@ func (a *Agent) Alone() bool { return a.alone }
 // never closed, so a loop over the channel must be left by the program, after the event Stop.
 func (a *Agent) Events() <-chan Event { return a.events }
 
-// Wait returns the next event, or the context's error.
+// Wait returns the next event. If the context ends first, Wait returns the context's error.
 func (a *Agent) Wait(ctx context.Context) (Event, error) {
 	select {
 	case event := <-a.events:

@@ -55,7 +55,7 @@ export type AgentEvent =
       generation?: number;
     }
   | { type: 'accepted'; id: string; generation: number }
-  /** The candidate is ready, and waits for this agent to call confirm() or cancel(). */
+  /** The candidate is ready. The upgrader waits for this agent to call confirm() or cancel(). */
   | { type: 'candidate_ready'; id: string; generation: number; version?: string }
   /**
    * The candidate failed after this agent was told to stop. If this agent can still take the work
@@ -121,8 +121,8 @@ export class Agent implements AsyncIterable<AgentEvent> {
    */
   static open(version?: string, options?: { features?: string[] }): Agent;
   /**
-   * True if there is no upgrader. The same calls then work: after ready() comes `activate`, and
-   * after SIGTERM `stop`. upgrade() throws; every other call succeeds and has no effect.
+   * True if there is no upgrader. In that case `activate` comes after ready(), and `stop` after
+   * SIGTERM. upgrade() throws; every other call succeeds and has no effect.
    */
   readonly alone: boolean;
   /**

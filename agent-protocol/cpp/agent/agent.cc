@@ -1,6 +1,6 @@
-// The functions of agent_protocol.h, the C interface. They turn texts and numbers into messages,
-// and a refusal into the result -1 and a sentence. agent_conversation.h decides whether a message
-// may be sent, and sends it.
+// The functions of agent_protocol.h, the C interface. They turn texts and numbers into messages. If
+// a message is refused, they return -1 and keep the reason as a sentence. agent_conversation.h
+// decides whether a message may be sent, and sends it.
 
 #include <algorithm>
 #include <cerrno>

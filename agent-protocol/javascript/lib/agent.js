@@ -19,7 +19,7 @@ const unsentBytesMax = 131_072;
 const newline = 0x0a;
 const timerMsMax = 2 ** 31 - 1; // with a longer time, setTimeout() waits for only 1 ms
 
-let opened = false; // true if this process has opened its conversation, which is possible once
+let opened = false; // true after the first Agent.open(): a process can open only one conversation
 
 // Opens one of the upgrader's pipes again, through the pipe's name in /proc.
 function openAgain(number, flags) {

@@ -148,7 +148,7 @@ export class Session {
   }
 
   // Handles a message that the program sends; `word` is the message's type. Returns the actions to
-  // perform. Changes nothing and returns none if whyNot() refuses the message.
+  // perform. If whyNot() refuses the message, changes nothing and returns no actions.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];
     const actions = this.#said(word, id);

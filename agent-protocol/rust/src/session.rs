@@ -178,8 +178,8 @@ impl Session {
         }
     }
 
-    /// Handles a message that the program says, and returns the actions to perform. Changes nothing
-    /// and returns none if the protocol does not allow the message now.
+    /// Handles a message that the program says, and returns the actions to perform. If the protocol
+    /// does not allow the message now, changes nothing and returns no actions.
     pub fn say(&mut self, word: &Word) -> Vec<Action> {
         if self.why_not(word).is_err() {
             return Vec::new();
