@@ -1,7 +1,7 @@
-// Archives for the serialization library cereal: RecordReader reads a record in JSON, and
-// RecordWriter writes one. If a member is absent in the JSON, the value in memory stays as it was;
-// an unknown member is ignored. A record in which a member has the wrong type or occurs twice
-// counts as damaged, and the reader refuses all of it. agent-protocol parses the JSON.
+// Archives for the serialization library cereal: RecordReader reads a record from JSON, and
+// RecordWriter writes a record as JSON. The reader ignores unknown members. If a member is absent,
+// the reader leaves the value in memory as it was. If a member has the wrong type or occurs twice,
+// the reader refuses the whole record. JsonLine (base/json_line.h) parses the JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -109,8 +109,9 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   std::optional<std::string> refusal_;
 };
 
-// Writes the members of a record in their order, on one line. Leaves out members that are `false`
-// or an empty string, list or map: a reader gives an absent member this value anyway.
+// Writes the members of a record as JSON, on one line. A member that is `false`, or an empty
+// string, list or map, is left out: members have these values by default, so a reader does not need
+// the member.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}

@@ -256,8 +256,6 @@ void serialize(Archive& archive, Once& once) {
           make_nvp("member", once.member), make_nvp("message", once.message));
 }
 
-// The functions below are for the records and messages with which a machine joins a cell.
-
 template <class Archive>
 void serialize(Archive& archive, Token& token) {
   using cereal::make_nvp;

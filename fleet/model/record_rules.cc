@@ -174,7 +174,7 @@ Wrong put_right(BudgetPlace& place) {
   return wrong_name(place.node, &is_id, "node");
 }
 
-// ---- the rules for the records and messages with which a machine joins a cell
+// ---- the rules for the records of machines that join, and of signers and controllers at work
 
 Wrong put_right(Token& token) {
   cut_labels({&token.created, &token.who, &token.revoked});
@@ -267,9 +267,8 @@ Wrong put_right(RolloutBatch& batch) {
 Wrong put_right(RolloutJudge& judge) {
   cut_texts({&judge.words});
   cut_labels({&judge.verdict});
-  // In a large cell, the sums and the list of failed nodes in the judge's record may exceed their
-  // limits. They are cut to their limits. If such a record were refused, no driver could read it
-  // any more.
+  // In a large cell, the sums and the list of failed nodes may become larger than a record allows.
+  // They are cut and not refused: if the record were refused, no driver could read it any more.
   constexpr std::int64_t sum_max = batch_nodes_max * record_ms_max;
   for (std::int64_t* const sum : {&judge.seen_ms, &judge.control_ms, &judge.bake_ms})
     *sum = std::min(*sum, sum_max);

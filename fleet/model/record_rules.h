@@ -1,8 +1,8 @@
-// This file checks rules for records that the types of their members cannot express. Names must be
-// valid in keys, in commands and in the ids of upgrades. Numbers must be so small that calculations
-// with them cannot overflow. Strings for people are cut to the length that a record may have. A
-// list of nodes that is only shown to people is cut to its first names; the number of all nodes is
-// stored beside the list.
+// This file checks records by rules that the types of C++ cannot express. Names must be valid in
+// keys, in commands and in the ids of upgrades. Numbers must be so small that calculations with
+// them cannot overflow. This file also cuts strings for people to the length that they may have in
+// a record. A list of nodes that only people read is cut to its first names; a number beside the
+// list counts all nodes.
 #pragma once
 
 #include <algorithm>
@@ -24,32 +24,32 @@
 
 namespace fleet {
 
-// The longest time in a record: a year. Sums of times with this limit cannot overflow.
+// The longest duration in a record: a year. Sums of such durations cannot overflow.
 inline constexpr std::int64_t record_ms_max = 366LL * 86'400'000;
 // The longest wait in a step of a plan: a day.
 inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // The most facts, labels, components or certificates in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// Two limits for a token: the most machines that may join with it, and the most public keys of
-// publishers that it may give them.
+// The most machines that may join the cell with one token.
 inline constexpr std::int64_t token_uses_max = 10'000;
+// The most public keys of publishers that a joining machine may get.
 inline constexpr std::size_t release_keys_max = 16;
-// The most bytes of a machine's request for a certificate, and of the certificate itself. Each is
-// usually about 1,000 bytes. This limit makes sure that a record with both fits into the store.
+// The most bytes of a machine's request for a certificate, and also of the certificate. Both are
+// usually about 1,000 bytes long. With this limit, a record that has both fits into the store.
 inline constexpr std::size_t pem_bytes_max = 8'192;
-// How many times one batch of a rollout may be repeated at most. The count is a part of the ids of
-// commands, so it must have few digits.
+// The most times that one batch of a rollout may be done again. The ids of commands contain this
+// count, so it must have few digits.
 inline constexpr std::int64_t again_max = 100'000;
-// The most batches of a rollout: more than a cell can have nodes. With this limit, products of this
-// number and of again_max cannot overflow.
+// The most batches of a rollout, far more than a cell has nodes. The product of batches_max and
+// again_max does not overflow.
 inline constexpr std::int64_t batches_max = 1'000'000'000;
-// The most failed nodes that the judge's record lists, each as a number. This many numbers fit into
-// one record besides its other members.
+// The most failed nodes that the record of a rollout's judge lists. Each node is listed as a number
+// of at most 13 digits, so the list fits into one record.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cuts strings and lists in the record that are too long. Returns the record's first fault, or no
-// value if the record is valid.
+// Each function put_right() cuts the strings and lists in a record that are too long. It returns
+// the record's first remaining fault, or no value if the record is valid.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);
 [[nodiscard]] std::optional<std::string> put_right(Instance& record);
@@ -93,8 +93,8 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(PlanMember& record);
 [[nodiscard]] std::optional<std::string> put_right(Once& record);
 
-// The checks from which the rules for records are built. Each check either returns the fault that
-// it has found, or cuts strings that are too long.
+// The functions from which put_right() is made. Functions whose names begin with `cut` shorten
+// strings. The other functions return a fault, or no value if they find none.
 namespace record_checks {
 
 using Wrong = std::optional<std::string>;
@@ -113,8 +113,8 @@ inline Wrong first_of(std::initializer_list<Wrong> all) {
 
 using IsName = bool (*)(std::string_view);
 
-// Returns a fault if `text` is neither empty nor a valid name, as `is_name` decides. An empty name
-// is allowed, since a member that is absent in the JSON of a record is read as an empty string.
+// Returns a fault if `is_name` refuses `text`. An empty `text` is no fault: it stands for a member
+// that is absent in the record's JSON.
 inline Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;
   return record_checks::quoted(text) + " is no " + std::string(what);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view more = "...";
 
-// The name of the JSON member for the person who has written the settings. No setting may have this
-// name.
+// The name of the JSON member that names the person who has written the settings. No setting may
+// have this name.
 constexpr std::string_view settings_who = "who";
 
 // Returns how deep the brackets of the text nest. Brackets inside quoted strings do not count.
@@ -75,7 +75,7 @@ std::string brief(std::string_view text, std::size_t bytes_max) {
   const bool is_text = agent_protocol::is_utf8(text) && text.find('\0') == text.npos;
   if (is_text && agent_protocol::escaped_bytes(text) <= bytes_max) return std::string(text);
   std::string kept;
-  std::size_t spelled = 0;  // the length of the text read so far, in bytes of its JSON form
+  std::size_t spelled = 0;  // the length of `kept` in JSON
   std::size_t fits = 0;     // the length of `kept` up to which "..." still fits
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
@@ -136,8 +136,8 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Cut strings and lists that are too long. put_right() may also report wrong names, but names
-  // were checked before, so its result is ignored.
+  // put_right() cuts strings and lists that are too long. A fault that it returns is ignored, since
+  // names were checked before.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -1,13 +1,13 @@
-// This file turns a record into its JSON text in the store, and back. A text that is read may come
-// from a newer or older version of this program, or from a broken or hostile program. Reading it
-// gives either a complete record, or a Refusal with the reason.
+// This file writes a record as the JSON text that the store has, and reads such a text. A text may
+// have been written by a newer or older version of this program, or by a broken or hostile program.
+// read_record() returns either a complete record, or a Refusal with the reason.
 //
-// A text is accepted if it is one JSON object in UTF-8 of at most 64 KiB, nested at most 16 deep
-// (which is checked before it is parsed), whose member `"v"` is absent or 1. An unknown member is
-// ignored, an absent member has its default, and an unknown value of an enumeration is read as
-// `unknown`. A text is refused if `"v"` is a later version, a member has the wrong type or is
-// repeated, a name is not valid in a key, or a number is out of its range (record_rules.h). Strings
-// for people are cut: see brief().
+// A text is accepted if it is one JSON object in UTF-8 of at most 64 KiB, nested at most 16 deep,
+// whose member `"v"` is absent or 1. The nesting is checked before the text is parsed. An unknown
+// member is ignored, an absent member gets its default, and an unknown value of an enumeration is
+// read as `unknown`. A text is refused if `"v"` is a later version, a member has the wrong type or
+// occurs twice, a name is not valid in a key, or a number is out of its range (record_rules.h).
+// Strings for people are cut: see brief().
 #pragma once
 
 #include <cstddef>
@@ -71,7 +71,7 @@ inline constexpr std::size_t text_bytes_max = 1'024;
 // The limit for a short string that is only shown to people: a reported version, the name of a
 // person, a time.
 inline constexpr std::size_t label_bytes_max = 255;
-// How many nodes a list names at most. If there are more nodes, the list says only how many more.
+// The most nodes that a list names. The other nodes are only counted.
 inline constexpr std::size_t names_kept = 20;
 
 // Returns `text`, cut so that its JSON form is at most `bytes_max` bytes long. If `text` was cut,
@@ -82,9 +82,9 @@ inline constexpr std::size_t names_kept = 20;
 // string has only the first names_kept: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-// Cuts the list to its first names_kept names, and each name to label_bytes_max bytes. `count` is
-// the number of names before any were removed. Sets `count` to the length of the list if `count` is
-// smaller; it is larger if an earlier call has removed names.
+// Cuts the list to its first names_kept names, and each name to label_bytes_max bytes. Before that,
+// raises `count` to the length of the list if `count` is smaller. So `count` still counts all names
+// when the list is cut a second time.
 void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

@@ -77,7 +77,7 @@ class Reader {
     return tree;
   }
 
-  // Keeps only the first reason, since later reasons may follow from it.
+  // Keeps only the first reason: later faults may be consequences of the first one.
   void refuse(const std::string& reason) {
     if (!refusal) refusal = reason;
   }

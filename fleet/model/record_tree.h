@@ -1,7 +1,7 @@
 // This file parses a JSON object into a tree, and writes a tree as JSON. The object may have any
-// members: it may come from people or from other programs, or be a record of the store that is to
-// be shown or changed. The bytes are parsed by JsonLine (base/json_line.h), which also parses the
-// messages of agent-protocol, and which limits the depth of nesting.
+// members. It may be written by a person or by another program, or be a record of the store that a
+// person wants to see or change. JsonLine (base/json_line.h) parses the bytes, and limits the depth
+// of nesting.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct JsonTree {
 [[nodiscard]] JsonTree json_truth(bool truth);
 [[nodiscard]] JsonTree json_texts(const std::vector<std::string>& texts);
 
-// Parses one JSON object. Returns a Refusal if the text is not JSON, a member occurs twice, or a
-// number is not an integer of at most 18 digits.
+// Parses one JSON object. Returns a Refusal if the text is not a JSON object, a member occurs
+// twice, or a number is not an integer of at most 18 digits.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_tree(std::string_view text);
 // Parses one JSON object from a program that may write numbers which are not integers. Such numbers
 // become null.

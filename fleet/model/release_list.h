@@ -1,11 +1,11 @@
-// A source of releases has a list of them: an index in this project's format, or a list from
-// GitHub's API. This file parses the list, and chooses the release to take by the tags, the wanted
-// channel and the order of versions. It does no input or output.
+// A source of releases is a server with a list of releases: an index in this project's format, or
+// the list that GitHub's API returns for a repository. This file parses such a list, and chooses
+// the newest release of the wanted channel. It does no input or output.
 //
-// An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`;
-// its URLs are relative to the URL of the index. In a list from GitHub, a file NAME.json of a
-// release is a manifest if the release also has its signature, the file NAME.json.minisig. Releases
-// that are drafts are ignored.
+// An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`.
+// The URLs may be relative to the URL of the index. In a list from GitHub, a release's file
+// NAME.json is a manifest if the release also has the file NAME.json.minisig, the signature.
+// Releases that are drafts are ignored.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// A release in the list of a source, such as a repository on GitHub.
+// A release in the list of a source.
 struct FoundRelease {
   std::string tag = {};
   bool prerelease = false;
@@ -33,8 +33,8 @@ enum class Channel { production, staging };
 // nothing before the hyphen, or has no valid version after it.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Returns whether a release may have this version. It must be a semantic version, since nodes
-// refuse all other versions.
+// Returns whether a release may have this version. The version must be a semantic version, since
+// nodes refuse all others.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
 // Compares versions in the order of releases (agent-releases/version.h). A version that
@@ -42,16 +42,17 @@ enum class Channel { production, staging };
 // compared as strings.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
-// The state of a component whose source is watched.
+// The facts about a component in the cell on which the choice of the next release depends.
 struct WatchState {
   std::string current = {};  // the newest version known in the cell; empty if there is none
   bool under_way = false;    // a rollout runs, or some nodes do not run the desired version yet
   bool halted = false;       // the last change of version failed, and a person has to decide
 };
 
-// Returns the newest release that may be published, is newer than the current version, and belongs
-// to the channel (production: not a pre-release). Returns no value if the list has no such release,
-// or if `state` says that a change of version is under way or that a person has to decide first.
+// Returns the version of the newest release that may be published, is newer than the current
+// version, and belongs to the channel. The channel `production` has no pre-releases. Returns no
+// value if the list has no such release, if a change of version is under way, or if a person has to
+// decide first (`state`).
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 
@@ -64,8 +65,8 @@ struct IndexedRelease {
   bool operator==(const IndexedRelease&) const = default;
 };
 
-// Returns the URL of the source that a setting names. For `github:OWNER/NAME`, it is a URL of
-// GitHub's API.
+// Returns the URL of the source that a setting names. If the setting is `github:OWNER/NAME`,
+// returns a URL of GitHub's API.
 [[nodiscard]] std::string url_of_source(std::string_view source);
 
 // Returns the releases in the answer of a source, without those that have no manifests. Returns a

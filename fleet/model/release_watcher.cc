@@ -46,9 +46,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // If the release watcher has written only some records of a rollout, that rollout does not
-    // count as under way, since nobody writes the rest. The watcher will erase these records and
-    // begin the rollout again.
+    // If the release watcher has written only some records of a rollout, the rollout does not count
+    // as under way: the watcher erases these records and begins the rollout again.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -59,9 +58,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds to `state` what the nodes report about the component. If a node that reports does not run
-// the desired version, the change to that version is under way. But if that node's upgrade to the
-// desired version has failed, the change is halted.
+// Adds to `state` the nodes' reports about the component. If a node that reports does not run the
+// desired version, a change of version is under way. But if that node's upgrade to the desired
+// version has failed, the change is halted.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -79,8 +78,8 @@ void take_nodes(const CellRecords& records, const std::string& component,
   }
 }
 
-// Returns the 32-bit FNV-1a hash of a string, in hexadecimal. The hash is appended to a name in
-// which characters were replaced, so that two different names stay different.
+// Returns the 32-bit FNV-1a hash of a string, in hexadecimal. watch_rollout_id() appends the hash
+// of the original name to a name that it has changed.
 std::string digits_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char c : text)
@@ -146,9 +145,8 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
   return rest;
 }
 
-// Returns a line for the log about versions in the source's list that no release may have, or an
-// empty string if there are none. As long as the list has the same invalid versions, returns this
-// line only once, and not after each query to the source.
+// Returns a line for the log that names the invalid versions in the source's list. Returns an empty
+// string if the list has none, or if the last line named the same versions.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;
@@ -185,8 +183,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // Check that the release's record can be parsed, since a record cannot be changed after it was
-  // published.
+  // Check that the release's record can be parsed: a published record is never changed.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();
@@ -207,9 +204,9 @@ std::string ReleaseWatcher::written(const Outcome& outcome) {
   return component + " " + version + " is not taken: the store denies the write: " + denied->reason;
 }
 
-// Returns the next step for `watched.version`, a new version at the source. The steps ask for its
-// manifests, publish it and then, if the settings say so, make it the desired version or roll it
-// out. Returns no value if nothing is left to do.
+// Returns the next step for `watched.version`, a new version at the source. The first step asks for
+// the manifests, and the second publishes the version. If the settings say so, further steps make
+// it the desired version or roll it out. Returns no value if nothing is left to do.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {
@@ -268,8 +265,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // An earlier controller has written only some records of this rollout, and no controller
-      // drives it. These records are erased, and the rollout is then begun again.
+      // A controller that was the driver before has written only some records of this rollout.
+      // Erase these records; the rollout is then begun again.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

@@ -1,17 +1,18 @@
-// The release watcher follows sources of releases. If a source has a new release, the watcher
-// publishes it. If the settings say so, it then makes the release the desired version, or rolls it
-// out. Only the controller that is the driver of the history does this. The store refuses each of
-// the transactions if this controller is not that driver any more. This file does no input or
-// output: next() returns each query to a source as a step, and the caller makes the query and
-// passes in the answer.
+// The release watcher queries the sources of releases that the settings name. If a source has a new
+// release, the watcher publishes the release. If the setting `watch.COMPONENT.then` is `desire`,
+// the watcher then makes the release the desired version; if the setting is `rollout`, the watcher
+// rolls the release out. In a cell, only one controller does this: the driver of the history (the
+// controller that writes the cell's history). If this controller is not that driver any more, the
+// store refuses its transactions. This file does no input or output: next() returns each query to a
+// source as a step, and the caller makes the query and passes in the answer.
 //
-// A release that was tried once is never tried again automatically. Under the setting `desire` or
-// `rollout`, no new release is taken while the record `stop` exists, while any plan is under way,
-// or while a rollout of the component is under way. Under `desire`, no new release is taken before
-// all nodes that report run the desired version. After two kinds of failures, a person has to act
-// first. If the last rollout of the component was begun by the watcher, and was aborted or undone,
-// the person has to start another one. If, under `desire`, a node has failed to move to the desired
-// version, the person has to change the desired version, or bring the node to it.
+// A release that was tried once is never tried again automatically. With `desire` or `rollout`, the
+// watcher takes no new release while the record `stop` exists, while any plan is under way, or
+// while a rollout of the component is under way. With `desire`, the watcher also waits until all
+// nodes that report run the desired version. After two kinds of failures, the watcher waits for a
+// person. If the watcher began the component's last rollout, and this rollout was aborted or
+// undone, a person has to start another rollout. If, with `desire`, a node has failed to move to
+// the desired version, a person has to change the desired version, or bring the node to it.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +34,11 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The value of the member `who` in a rollout's record, if the release watcher, and not a person,
-// has begun the rollout.
+// If the release watcher has begun a rollout, the rollout's record names this word, and not a
+// person, in the member `who`.
 inline constexpr std::string_view watch_who = "watch";
 
-// Returns the state of a component whose source is watched. The state follows from the cell's
-// records.
+// Finds the state of a component in the cell's records.
 [[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
                                      const WatchSettings& settings);
 
@@ -50,7 +50,7 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // The step to fetch the manifests at `urls`, each with its signature.
+  // Asks the caller to fetch the manifests at `urls`, each with its signature.
   struct AskManifests {
     std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};
@@ -63,28 +63,26 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // If this controller is the driver of the history (the one controller that writes the cell's
-    // history), the revision at which the key of this driver was created, called the fence.
-    // Otherwise 0.
+    // The revision at which this controller's key as the driver of the history was created. 0 if a
+    // different controller is that driver.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
   };
 
-  // Returns the next step. As long as the outcome of the previous step is awaited, returns Rest.
+  // Returns the next step. Returns Rest until the caller has reported the outcome of the last step.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handles the answer of a source. The caller reports the outcome of each step by one of four
-  // functions: this one and the three below. Returns a line for the log, or an empty string if the
-  // step has succeeded.
+  // The caller reports the outcome of each step by one of the next four functions: source_said(),
+  // manifests_came(), source_failed() or written(). Those that return a string return a line for
+  // the log, or an empty string if there is nothing to log.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
-  // Handles the outcome of a transaction (an Order). If the store has denied the transaction, drops
-  // the new version that the transaction would have made the desired one, and returns a line for
-  // the log. That version is considered again only after the next query to the component's source.
-  // Otherwise returns an empty string.
+  // Takes the outcome of an Order's transaction. If the store has denied the transaction, drops the
+  // version that was being taken. The version is considered again after the next query to the
+  // component's source.
   [[nodiscard]] std::string written(const Outcome& outcome);
 
  private:
@@ -96,7 +94,7 @@ class ReleaseWatcher {
     // The rollout whose records are being written; no value if there is none.
     std::optional<Rollout> wanted = {};
     RolloutDraft draft = {};
-    std::string refused = {};  // the invalid versions in the last warning of this kind
+    std::string refused = {};  // the invalid versions that the last warning named
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,

@@ -19,10 +19,10 @@ constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// Returns a string that identifies one run of a rollout or plan: its name and its trace, an id that
-// is new for each run. The name alone is not enough, since a later run may have the same name. If a
-// rollout is undone after it has ended, it ends a second time. The string for the second end is
-// different, so that each end gets its own line in history/.
+// Returns a string that identifies one end of a rollout or plan, so that each end gets one line in
+// history/. The string contains the trace, an id that is new for each run, since a later run may
+// have the same name. A rollout that is undone after its end ends a second time, so the string also
+// says whether the rollout is undone.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");
@@ -62,8 +62,8 @@ bool is_in_history(std::string_view subject, const Reading& reading) {
 }
 
 // Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
-// Cuts the run's strings to the lengths that a record may have. The strings in the lines of
-// history/ are cut in the same way, so that a run can be compared with its line later.
+// Cuts the run's strings to the lengths that a record may have, since run_of() must return the same
+// for the run as for the line that was written about it.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -168,8 +168,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
   // The last rollout of a component's highest version is needed, so that this version is not rolled
-  // out twice. If several rollouts of that version have ended, the last one is the one whose line
-  // in history/ has the highest number.
+  // out twice. Of several rollouts of this version, the last one has the line with the highest
+  // number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -187,7 +187,7 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
 }
 
 // Erases the records of one rollout or plan that ended before the time `oldest`. Keeps the last
-// ones of each group: the last ended rollouts of each component, and the last ended plans.
+// ended rollouts of each component, and the last ended plans.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;

@@ -1,19 +1,19 @@
 // This file decides which records of ended rollouts and plans are kept, and which are erased. A run
 // is one execution of a rollout or plan.
 //
-// As soon as a run has ended, one line about it is written to the record history/NUMBER: the
-// version, how the run ended, and who began it. The run's own records are erased when the run ended
-// longer ago than the setting `keep` says. Records that somebody may still need are kept:
+// As soon as a run has ended, a record history/NUMBER is written, called a line: it names the
+// version, the outcome of the run, and the person who began the run. The run's own records are
+// erased when the run ended longer ago than the setting `keep` says. But these records are kept:
 // - the last 20 ended rollouts of each component, and the last 20 ended plans;
-// - the last rollout of a component's highest version, since a controller that watches releases
-//   must not roll this version out twice;
+// - the last rollout of a component's highest version, so that a controller that watches releases
+//   does not roll this version out twice;
 // - rollouts that a plan has begun, as long as that plan runs or is halted;
 // - plans that are halted, since a person has to recover them;
-// - each record once/PLAN/STEP, always: it prevents that the step is done again for the version in
-//   the record.
+// - each record once/PLAN/STEP, for ever: it says for which version the step was done, so that the
+//   step is not done for this version again.
 //
-// The newest 10,000 lines about ended runs are kept. Besides, each run that still has its own
-// records keeps its line. This file does no input or output.
+// The newest 10,000 lines are kept, and also the line of each run that still has its own records.
+// This file does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ namespace fleet {
 inline constexpr std::size_t runs_kept_min = 20;
 inline constexpr std::size_t lines_kept_max = 10'000;
 
-// Returns whether a line of history/ in the reading shows that a rollout or plan with this subject,
-// such as `rollout/r1`, has ended. The run's own records may be erased since.
+// Returns whether the reading has a line about a rollout or plan with this subject, such as
+// `rollout/r1`, that is, a record history/NUMBER that says how it ended.
 [[nodiscard]] bool is_in_history(std::string_view subject, const Reading& reading);
 
 class Retention {
@@ -46,20 +46,18 @@ class Retention {
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // Returns the next transaction, or no value if there is nothing to do now. Each transaction is
-  // small enough for the store. A transaction that writes lines of history/, or erases the records
-  // of a run, compares the records on which the decision depends. The caller adds the compare of
-  // the driver's key.
+  // Returns the next transaction, or no value if there is nothing to do now. A transaction that
+  // writes lines, or erases the records of a run, also compares the revision of the run's own
+  // record. The caller adds the compare of the driver's key.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended. In a map of Ended objects, each key is the subject of the
-  // run, such as `rollout/r1`.
+  // A run that has ended.
   struct Ended {
     Revision revision = 0;
-    // The group to which the run belongs: the rollouts of one component, or all plans. The last
-    // runs of each group are kept.
+    // The rollouts of one component are a group, and all plans are a group. The last runs of each
+    // group are kept.
     std::string group = {};
     std::string version = {};  // the version of a rollout; empty for a plan
     PastRun line = {};
@@ -77,7 +75,7 @@ class Retention {
   [[nodiscard]] Transaction erasing(const std::string& subject, const Ended& run) const;
   [[nodiscard]] bool is_needed(const std::string& subject, const Ended& run) const;
 
-  std::map<std::string, Ended> ended_;
+  std::map<std::string, Ended> ended_;  // the ended runs, by their subjects, such as `rollout/r1`
   std::set<std::string> unfinished_plans_;
   // For each plan, the nodes that have a record node/ID/plan/NAME about it.
   std::map<std::string, std::set<std::string>> members_;

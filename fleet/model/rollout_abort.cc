@@ -66,9 +66,9 @@ std::string RolloutDecider::why_abort() const {
   return facts_.denied.empty() ? asked_for(*view_.rollout) : facts_.denied;
 }
 
-// Returns the reason to abort a rollout whose batch has no record. All batches are written before a
-// rollout begins. So either the record was lost, and the nodes of the batch are not known any more,
-// or somebody has changed the number of batches.
+// Returns the reason to abort a rollout if the batch under way has no record. All batches are
+// written before a rollout begins, so either this record was lost, or somebody has changed the
+// number of batches.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
@@ -87,9 +87,9 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // All nodes that were never ordered to `apply` have ended, for example with the stage `left`. So
-  // a node in the stage `preparing` was ordered to `apply` before, was interrupted, and had to
-  // prepare again. It may run the new version, and must go back, too.
+  // leave_untouched() has ended all nodes that were never ordered to `apply`. So a node that
+  // prepares now was ordered to `apply` before, and was interrupted. This node may run the new
+  // version, so it must go back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns how the undo of a node has ended, or no value if it has not ended. If the node cannot go
-// back, returns the stage `kept` with the reason.
+// Returns how the undo of a node has ended, or no value if the undo has not ended. If the node
+// cannot go back, returns the stage `kept` with the reason.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:
@@ -82,10 +82,10 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that is not confirmed in time goes back to the old version by itself. The first node to
-  // do so is the one that began to `apply` first. So the batch waits only until `soaked_by`,
-  // shortly before that node would go back. A node that has not soaked by then counts as failed. To
-  // soak in time, a node must begin its soak before `applied_by`.
+  // A node that is not confirmed in time goes back to the old version by itself. The node that
+  // began to `apply` first would go back first. The batch waits until `soaked_by`, shortly before
+  // that moment. A node that has not soaked by `soaked_by` has failed. So a node must begin its
+  // soak before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -147,8 +147,7 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
   return found;
 }
 
-// Returns how much later than the batch's first node the node `id` has to begin. The nodes of a
-// batch are sorted by name, so a binary search finds the node.
+// The nodes of a batch are sorted by name, so a binary search finds the node.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

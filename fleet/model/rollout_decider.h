@@ -1,8 +1,7 @@
-// The classes behind decide() in rollout_decision.h. RolloutDecider makes one decision about a
-// rollout, from the state of the batch under way (RolloutBatchNow). RolloutWriter makes the
-// transaction that carries out the decision. The functions of RolloutDecider that bring nodes to
-// the new version are in rollout_decision.cc, and those that bring nodes back are in
-// rollout_abort.cc.
+// The classes with which decide() (rollout_decision.h) works. RolloutBatchNow describes the batch
+// under way. RolloutDecider makes one decision about the rollout. RolloutWriter makes the
+// transaction that carries out the decision. RolloutDecider has two files: rollout_decision.cc
+// brings nodes to the new version, and rollout_abort.cc brings nodes back.
 #pragma once
 
 #include <cstddef>
@@ -36,39 +35,40 @@ class RolloutWriter {
   // controller's name is already filled in.
   Rollout& rollout() { return rollout_; }
 
-  // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
-  // Called for the orders to prepare or apply the new version, but not in an undo.
+  // Makes the store refuse the transaction while the record `stop` exists. Called for the orders to
+  // prepare or apply the new version, but not in an undo.
   void begins_something();
 
   // Returns whether the transaction has room for the writes of one more node.
   [[nodiscard]] bool has_room() const;
 
-  // Orders a node to do a step: writes the node's command and its record in the rollout, and with
-  // the first order also a claim on the node. The node waits for `delay_ms` after the receipt of
-  // the command. Then it has at most `ttl_ms` to begin.
+  // Orders a node to do a step: writes the node's command, and the rollout's record of the node.
+  // The first order also writes a claim, the record by which no other rollout or person may move
+  // the node. The node waits for `delay_ms` after it has received the command. Then the node has at
+  // most `ttl_ms` to begin.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
   // Asks a node of the control group to report its health while the batch under way soaks.
   void ask_control(const std::string& node);
 
-  // Records how a node's part in the rollout has ended. Erases the node's claim and its command, so
-  // that the node cannot begin the command any more. A confirmed node gets the new version as its
-  // own desired version, so that it keeps this version. An undone node gets back its own earlier
+  // Records how a node's part in the rollout has ended. Erases the claim on the node, and the
+  // node's command, so that the node cannot begin the command any more. For a confirmed node, makes
+  // the new version the node's own desired version. For an undone node, restores the node's earlier
   // desired version, unless somebody has changed the desired version since.
   void end(const NodeEnding& ending);
 
-  // Returns how many more budget places can be taken in this transaction. (A budget limits how many
-  // nodes may be down at the same time.)
+  // Returns for how many more places of budgets the transaction has room. A budget limits how many
+  // nodes may be down at the same time; a node needs one of its places before it goes down.
   [[nodiscard]] std::size_t places_room() const;
-  // Adds the writes by which the rollout takes the places of budgets in `answer` (see budgets.h).
+  // Takes the places that `answer` lists: see budgets.h.
   void take_places(const PlacesAnswer& answer);
-  // Gives back the budget places that the rollout has taken for the node. Returns whether it had
-  // taken any. A caller of end() need not call this function, since end() does.
+  // Gives back the places that the rollout has taken for the node. Returns whether there were any.
+  // end() calls this function.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
-  // the desired version as refused: no node moves to it until a person writes the desired version
-  // anew.
+  // this desired version as refused: no node moves to a refused version until a person orders the
+  // desired version anew.
   void refuse_wish();
 
   // Adds the judge's findings to the transaction.
@@ -90,13 +90,13 @@ class RolloutWriter {
 // version is worse, the transaction also aborts the rollout.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
-// Returns the transaction by which the rollout gives back the budget places of these nodes, or no
-// value if it has none.
+// Returns the transaction by which the rollout gives back the places of budgets that these nodes
+// have. Returns no value if they have none.
 [[nodiscard]] std::optional<Write> freed_places(const RolloutView& view, const DriverFacts& facts,
                                                 const std::vector<std::string>& nodes);
 
-// Describes the batch under way: the state of each of its nodes at one moment. The state follows
-// from the node's records, and from whether the node's time to answer is over.
+// Describes the batch under way: the state of each of its nodes at one moment. The state depends on
+// the node's records, and on whether the time limit for the node's answer has passed.
 class RolloutBatchNow {
  public:
   struct Node {
@@ -106,11 +106,11 @@ class RolloutBatchNow {
     // The time limit for the node's answer; no value if no answer is awaited.
     std::optional<Ms> answer_by = {};
     bool undoes = false;       // true while an undo of the rollout is under way
-    bool is_unjudged = false;  // the node must go back since there was no verdict in time
+    bool is_unjudged = false;  // the node goes back because the judge or a gate gave no verdict
   };
 
-  // Finds out for which answers of its nodes the batch waits now. If a wait begins now, notes the
-  // time `now` in `marks`.
+  // Finds the state of each node of the batch. If a wait for nodes begins now, notes `now` in
+  // `marks` as its beginning.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -148,9 +148,8 @@ class RolloutBatchNow {
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
 // Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty string
-// if the rollout goes on. If `max_failed_unsaid` is set in the terms, the rollout is also aborted
-// if all nodes of `batch` have failed. It is set if --max-failed was not given, unless the batches
-// are sized by --batch or --canary.
+// if the rollout goes on. If the terms have `max_failed_unsaid`, the rollout also has to be aborted
+// if all nodes of `batch` have failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 
@@ -163,23 +162,22 @@ class RolloutDecider {
   RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now);
 
   [[nodiscard]] What decide();
-  // Returns the times at which this driver began to wait for nodes, including waits that begin with
-  // this decision.
+  // Returns the times at which this driver began to wait for nodes. Waits that begin with this
+  // decision are included.
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Returns the times at which this driver began its waits in the batch under way: one time for
-  // each kind of wait, such as `prepare`, `confirm` or `pause`. If the batch is new, no wait has
-  // begun, so no time is set.
+  // Returns the times at which this driver began to wait in the batch under way. If the batch is
+  // new, returns RolloutMarks without times.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
   // ---- writes
 
-  // Records how the part of a node in the rollout has ended, for each node of the batch whose part
-  // has ended. Leaves out confirmed nodes if `confirmed_too` is false. In the state `rolling`,
-  // `confirmed_too` is true only when no node of the batch has anything left to do.
+  // Records the outcome of each node of the batch that has ended. Returns no value if there is none
+  // to record. If `confirmed_too` is false, leaves out nodes that were confirmed. While the rollout
+  // is `rolling`, these are recorded only when no node of the batch has anything left to do.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -190,9 +188,8 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Takes places of the cell's budgets for these nodes. A budget limits how many nodes may be down
-  // at the same time, and a node may start the new version only when it has its places. Returns no
-  // value if the rollout has these places already.
+  // Takes places of the cell's budgets for these nodes, so that they may start the new version.
+  // Returns no value if they have their places already, or need none.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
   // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
@@ -207,8 +204,8 @@ class RolloutDecider {
   // batches but no node has kept the new version, the rollout ends as `aborted`, even if the number
   // of failed nodes is below the limit for an abort. Returns a message for people.
   std::string end(Rollout& rollout) const;
-  // Waits until the time of the bake (the last judging, after all batches) has passed, or the
-  // version turns out to be worse.
+  // Waits until the bake (the last judging, after all batches) has passed, or the judge or a gate
+  // says that the new version is worse.
   What bake();
   [[nodiscard]] What hold_bake(const GatesNow& gates) const;
   What pause(const std::string& why);
@@ -216,13 +213,13 @@ class RolloutDecider {
   // ---- how nodes are brought back to the old version (these functions are in rollout_abort.cc)
 
   // Waits for the verdicts of the judge and the gates on the nodes in `ready`, which wait for
-  // `confirm`. If the judge or a gate gives no verdict in time, orders these nodes to go back. If
-  // one node of the batch was already ordered to go back, orders them to go back, too. Returns no
-  // value if the nodes in `ready` may be confirmed, or if there are none and no node is going back.
+  // `confirm`. If a verdict does not come in time, or if a node of the batch was already ordered to
+  // go back, orders the nodes in `ready` to go back. Returns no value if these nodes may be
+  // confirmed, or if `ready` is empty and no node is going back.
   std::optional<What> go_back_unjudged(const Ids& ready);
-  // Returns the next step if a gate says `worse`, if the answer of a gate has changed, or if the
-  // batch has to wait for a gate or the judge. Returns no value if the batch may be confirmed, or
-  // if its time limit for verdicts has passed.
+  // Returns the next step if a gate says `worse`, or if the batch has to wait for the verdict of a
+  // gate or the judge. Returns no value if the batch may be confirmed, or if the time limit for
+  // verdicts has passed.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   // Aborts the rollout, since one of these gates says that the new version is worse.
   What abort_by(const GatesNow& gates);
@@ -232,12 +229,11 @@ class RolloutDecider {
   }
   [[nodiscard]] Ms judged_by() const;
   [[nodiscard]] std::string why_abort() const;
-  // Returns the reason to abort a rollout if the record of its current batch is missing.
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records which nodes keep the version that they run: all nodes that were not ordered to `apply`
-  // and, with --leave, also the nodes that were.
+  // Records that nodes keep the version that they run. These are the nodes that were not ordered to
+  // `apply`. With --leave, they are all nodes of the batch that have not ended.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -83,7 +83,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // The lease of the commands must last until the last node of the batch has begun.
+    // The store erases the commands with the lease, so it must last until all nodes have begun.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
@@ -106,8 +106,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
 }
 
 // Asks nodes of the control group (nodes that keep the old version, for comparison) for their
-// health. The records that ask them have the same lease as the commands of the batch, so they
-// vanish together.
+// health. The questions are records with the same lease as the batch's commands, so the store
+// erases both at the same time.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;
@@ -169,8 +169,8 @@ What RolloutDecider::next_order() {
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
   }
-  // The record `stop` or a closed window does not delay the nodes that already have the new
-  // version: they get `confirm`, even if another node of the batch must not prepare again yet.
+  // Nodes that already have the new version get `confirm` even if the record `stop` exists or a
+  // window is closed, and another node of the batch therefore cannot prepare again.
   const bool is_moving = is_any(NodeStage::applying, Standing::pending);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
@@ -188,9 +188,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // The batch has more nodes than a budget has places, so it can never get enough places. A
-    // rollout is paused in this case. An undo is not paused, since there may be nobody to resume
-    // it; it waits until somebody makes the budget larger.
+    // The batch has more nodes than a budget has places, so it can never get enough places. Then a
+    // rollout is paused. An undo is not paused: it waits until a person makes the budget larger,
+    // and then continues without a further order.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     if (auto frees = freed_places(view_, facts_, nodes)) return *frees;
     return pause("more nodes of the batch than places: " + answer.impossible);
@@ -202,9 +202,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the places of a budget (see budgets.h) that these nodes have. Otherwise other rollouts
-// and plans would have to wait for these places while this rollout waits for more places. Notes in
-// the rollout's record for which places the rollout waits.
+// Gives back the places of budgets (see budgets.h) that these nodes have, so that other rollouts
+// and plans can use them while this rollout waits for more places. Notes in the rollout's record
+// for which places the rollout waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);
@@ -221,8 +221,8 @@ bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
 
-// Waits until nodes may begin a step again. This wait may last for hours, so the rollout gives back
-// the places of the nodes that prepare: others can use these places meanwhile.
+// Waits until nodes may begin a step again. This wait may last for hours, so the nodes that prepare
+// first give back their places of budgets, for other rollouts and plans.
 What RolloutDecider::wait_to_begin() const {
   if (auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing))) return *frees;
   const auto answer = batch_.first_answer_by();
@@ -288,8 +288,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // The rollout's reason may still say for which gates its bake was waiting. The bake is over, so
-  // this reason does not apply any more.
+  // The reason may still name the gates for which the bake was waiting, but the bake is over now.
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;
@@ -325,9 +324,8 @@ What RolloutDecider::bake() {
   return Wait{until};
 }
 
-// Lets the rollout wait: its bake has passed, but not all gates say `well`. It is completed as soon
-// as all of them do, unless a gate says `worse` or a person aborts the rollout. The rollout's
-// record says for which gates it waits.
+// Lets the rollout wait although the time of its bake has passed, since the verdict of a gate is
+// not known. Notes in the rollout's record for which gates it waits.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
   if (gates.stands.empty() || view_.rollout->reason == why) return Wait{gates.next};

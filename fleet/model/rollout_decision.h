@@ -1,7 +1,7 @@
-// This file decides the next step of a rollout's driver. The decision depends only on the records
-// in the store, on how long the driver has waited, on whether windows are open, and on the answers
-// of the gates. So any controller that becomes the driver decides in the same way, and repeats no
-// step.
+// This file decides the next step of a rollout's driver, the controller that steers the rollout.
+// The decision depends only on the records in the store, on how long the driver has waited, on
+// whether windows are open, and on the answers of the gates. So another controller that becomes the
+// driver decides as the first one would, and repeats no step.
 //
 //     nodes of the batch            what the driver does
 //     some wait for an order        orders all of them to `prepare`, if the record `stop` is absent
@@ -29,27 +29,29 @@
 //                                   back for lack of a verdict begin anew
 //
 // The failure of a node is recorded immediately. The rollout becomes `aborting` when too many nodes
-// have failed (see why_too_many()), if the judge or a gate says that the version is worse, or by a
-// person's order. Then the nodes that were ordered to `apply` and are not confirmed get the order
-// to roll back, unless the person's order is to leave them as they are. All other nodes stay as
-// they are. When all nodes have answered, or rollback_ms have passed, the rollout is `aborted`. A
-// pause that a person orders begins between batches. `prepare` and `apply` are ordered only if the
-// maintenance windows of all nodes of the batch are open, and stay open until the nodes would go
-// back by themselves.
+// have failed (see why_too_many()), when the judge or a gate says that the version is worse, or
+// when a person orders the abort. Then the nodes that were ordered to `apply` and are not confirmed
+// get the order to roll back, unless the person has ordered to leave them as they are. All other
+// nodes stay as they are. When all nodes have answered, or rollback_ms have passed, the rollout is
+// `aborted`.
 //
-// A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
-// still abort it, and so may a person. Ten times in a bake, the rollout's record is updated with
-// the part of the bake that has passed. So a driver that takes over the rollout repeats at most a
-// tenth of the bake. An order to pause a baking rollout is refused, since nothing is left to begin.
-// While the verdict of a gate is not known, the bake does not end.
+// If a person orders a pause, the rollout pauses when the batch under way is done. `prepare` and
+// `apply` are ordered only if the maintenance windows of all nodes of the batch are open, and stay
+// open until the nodes would go back by themselves.
+//
+// A rollout with a bake is `baking` for bake_ms after its last batch: the judge, a gate or a person
+// may still abort the rollout. Ten times in a bake, the driver writes into the rollout's record how
+// much of the bake has passed. So a driver that takes over the rollout repeats at most a tenth of
+// the bake. A baking rollout cannot be paused, since it begins nothing more. The bake does not end
+// before the verdict of each gate is known.
 //
 // An undo brings the old version back to each node that was ordered to `apply` and still runs the
-// new version. It orders the same steps (`prepare`, `apply` and `confirm`), this time for the old
-// version, and without a soak. It goes batch by batch, from the last batch that has begun to the
-// first one, or undoes all batches at the same time. An undo waits neither for windows nor until
-// the record `stop` is gone, since the new version may do harm until it is undone. If a node cannot
-// go back, it is recorded as `kept`, and the undo continues. When the first batch has gone back,
-// the rollout is `undone`.
+// new version. The nodes get the same orders as before, `prepare`, `apply` and `confirm`, but for
+// the old version, and without a soak. The batches are undone one after the other, from the last
+// batch that has begun to the first one, or all at the same time. The new version may do harm until
+// it is undone, so an undo goes on even if a window is closed or the record `stop` exists. If a
+// node cannot go back, it is recorded as `kept`, and the undo continues. When all these batches
+// have gone back, the rollout is `undone`.
 #pragma once
 
 #include <optional>
@@ -75,19 +77,19 @@ inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// How many times during its bake the rollout's record is updated with the part of the bake that has
-// passed. The bake is the time after the last batch in which the rollout is still judged.
+// The bake is the time after the last batch in which the rollout is still judged. During the bake,
+// the driver writes this many times into the rollout's record how much of the bake has passed.
 inline constexpr std::int64_t bake_notes = 10;
-// The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
-// bytes.
+// The limit for a rollout's name. The ids of commands, such as NAME.rollback.NUMBER, begin with
+// this name, and may have at most 64 bytes.
 inline constexpr std::size_t rollout_id_bytes_max = 40;
 
 enum class RolloutStep { prepare, apply, confirm, rollback };
 [[nodiscard]] std::string_view text_of(RolloutStep step);
 
-// The times at which this driver began to wait for nodes of the current batch, for each kind of
-// wait. The store does not have these times: if a different controller takes over the rollout, it
-// begins the waits anew.
+// The times at which this driver began to wait for nodes of the batch under way: one time for each
+// kind of wait. These times are not in the store: a controller that takes over the rollout begins
+// the waits anew.
 struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};
@@ -96,15 +98,15 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  // The time at which the bake (the judging after the last batch) began. If part of the bake has
-  // passed under earlier drivers, this time is set earlier by the length of that part.
+  // The time at which the bake (the judging after the last batch) began. If this driver has taken
+  // over the rollout during the bake, the time at which the bake would have begun here.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;
 };
 
-// The lease for the commands of one step of a batch. When the lease ends, the store erases the
-// commands. So a node cannot begin any of these commands later.
+// The lease for the commands of one step of a batch. When the lease ends, the store erases these
+// commands, so no node can begin one of them later.
 struct StepLease {
   std::int64_t batch = -1;
   RolloutStep step = RolloutStep::prepare;
@@ -113,24 +115,23 @@ struct StepLease {
   bool operator==(const StepLease&) const = default;
 };
 
-// The facts for a decision that are not in the rollout's records: those that only this driver
-// knows.
+// The facts on which a decision depends, but which are not in the view of the rollout's records.
 struct DriverFacts {
   std::string controller = {};
   Revision fence = 0;  // the revision at which the driver's key was created
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
   Opening window = {};  // whether the batch may begin a step now
-  // Why the store has denied a write of the driver; empty if it has not.
+  // Why the store has denied a write of the driver; empty if no write was denied.
   std::string denied = {};
-  std::optional<RolloutJudge> judge = {};  // the judge's findings, if not written yet
+  std::optional<RolloutJudge> judge = {};  // findings of the judge that are not in the store yet
   bool is_worse = false;                   // the findings show that the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
   // The nodes of the control group that have to be asked for their health before the batch begins.
   std::vector<std::string> controls = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
-  const Budgets* budgets = nullptr;     // the cell's budgets; null: the rollout takes no places
+  const Budgets* budgets = nullptr;     // null: the rollout takes no places of budgets
 };
 
 struct WantLease {

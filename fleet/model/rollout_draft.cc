@@ -23,8 +23,8 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-// Returns the nodes whose protocol is too old, as listed() writes them, such as `a (protocol 1 <
-// 2), b (protocol 0 < 2)`. Returns an empty string if no protocol is too old.
+// Names the nodes whose protocol is too old, such as `a (protocol 1 < 2), b (protocol 0 < 2)`.
+// Returns an empty string if there are none.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
   std::vector<std::string> old;
@@ -37,8 +37,8 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// Divides these nodes into batches by the draft's terms, and returns the draft with these batches.
-// All terms must have values, including those that the person who starts the rollout left open.
+// Returns the draft with these nodes divided into batches, by the draft's terms. All terms must
+// have values: see settle().
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates,
                              const std::map<std::string, std::int64_t>& budgets) {
@@ -51,10 +51,8 @@ Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
   for (const auto& [label, most] : budgets)
     terms.apart.push_back(label + ":" + std::to_string(most));
   BatchDraft batches = draft_batches(terms, std::move(placed));
-  // `unlabelled` lists the nodes that lack a label, for each label in `terms.apart`. The labels of
-  // budgets are among these labels, since they were added above. Remove them from `unlabelled`,
-  // unless they are labels of --apart, too: a node without the label of a budget needs no place of
-  // the budget.
+  // `unlabelled` is for the labels of --apart only. Remove the labels that were added above for
+  // budgets: a node without the label of a budget needs no place of the budget.
   for (const auto& [label, most] : budgets) {
     const bool is_apart = std::any_of(draft.terms.apart.begin(), draft.terms.apart.end(),
                                       [&label = label](const std::string& text) {
@@ -179,7 +177,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     return transaction;
   }
   if (rollout.state != RolloutState::created) return std::nullopt;
-  rollout.batches = static_cast<std::int64_t>(draft.batches.size());  // whatever the record says
+  rollout.batches = static_cast<std::int64_t>(draft.batches.size());
   rollout.batch = std::min(rollout.batch, rollout.batches);
   if (rollout.batch == rollout.batches) {
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
@@ -188,8 +186,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Add batches as long as there is certainly enough room left in the transaction for one more
-  // batch, however many nodes it has, and for the rollout's own record.
+  // Add batches as long as the transaction has room for the largest possible batch, and for the
+  // rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

@@ -1,6 +1,6 @@
-// draft_rollout() makes the draft of a rollout before anything is written: its nodes and batches,
-// or the reason why the rollout must not begin. With `--dry-run`, only the draft is made. Without
-// it, a RolloutCreation then writes the rollout.
+// draft_rollout() makes the draft of a rollout before anything is written: the nodes and batches,
+// or the reason why the rollout must not begin. Without `--dry-run`, a RolloutCreation then writes
+// the rollout.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@
 namespace fleet {
 
 // Returns whether a new rollout may have this name. The name must be short, since the ids of the
-// rollout's commands begin with it. A name is refused if the key driver/NAME already has a
-// different use in the cell, such as the driver of the history.
+// rollout's commands begin with it. A name is refused if the key driver/NAME belongs to another
+// kind of driver, such as the driver of the history.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
 // A node that may become a part of the rollout, since it has the component.
@@ -45,16 +45,16 @@ struct RolloutDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};  // nodes that are left out, since they are degraded
   std::vector<std::string> not_covered = {};
-  // For each label of `--apart`, the nodes without this label. The limit for this label does not
-  // apply to them.
+  // For each label of `--apart`, the nodes without this label. `--apart` does not limit how many of
+  // them are in a batch.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Permissions and limits that apply when a draft is made, but are not among the rollout's terms.
+// Permissions and limits for a draft that are not among the rollout's terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
-  // The budgets of the cell: for each label, how many nodes with the same value of that label may
-  // be down at the same time. No batch gets more nodes with the same value than that.
+  // The budgets of the cell: for each label, how many nodes with the same value of the label may be
+  // down at the same time. No batch gets more nodes with one value than its budget allows.
   std::map<std::string, std::int64_t> budgets = {};
 };
 
@@ -71,19 +71,19 @@ using WrittenRollout = Written<Rollout>;
 
 // Returns the next transaction that writes a new rollout, or no value if everything is written.
 // `written` is the rollout's record as the store has it now, so that a caller can continue after a
-// crash or a lost answer. The rollout's state is `created` until the last transaction sets it to
-// `rolling`, so that no controller drives a rollout before all its records are written. Until then,
-// the member `batch` of its record counts the batches that are written. The store refuses the first
-// transaction if the release has changed, a plan has this name, or the record `stop` exists. The
-// store refuses the last transaction if the record `stop` exists.
+// crash or a lost answer. The state in this record is `created` until the last transaction sets it
+// to `rolling`. No controller drives a rollout in the state `created`. In this state, the member
+// `batch` counts the batches that are written. The store refuses the first transaction if the
+// release has changed, a plan has this name, or the record `stop` exists. The store refuses the
+// last transaction if the record `stop` exists.
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);
 
-// Returns why no rollout may begin with this name, or no value if one may. The reading must contain
+// Returns why a new rollout may not have this name, or no value if it may. The reading must contain
 // the history. The name of an ended rollout is not used again, even if that rollout's records are
-// erased: ids of commands begin with the name, and a node that still knows the old answer to a
-// command would repeat this answer, without executing the new command.
+// erased. The ids of commands begin with the name, so a command of the new rollout could have the
+// id of an old command. A node that has carried out the old command would only repeat its answer.
 [[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
                                                            const Reading& reading);
 

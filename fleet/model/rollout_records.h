@@ -1,5 +1,6 @@
 // The records of a rollout: its terms, the nodes of each batch, and how far each node has come.
-// This file contains only data structures; record_members.h says how the records are written.
+// This file contains only data structures; record_members_rollouts.h has the names that their
+// members have in JSON.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace fleet {
 enum class NodeOrder {
   unknown,
   name,
-  random,  // in the order of a hash of the seed and the node's name
+  random,  // the nodes are sorted by a hash of the seed and their names
 };
 constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
@@ -31,45 +32,48 @@ inline constexpr double million = 1e6;
 inline constexpr std::int64_t alpha_default = 10'000;
 inline constexpr std::int64_t tolerate_default = 1'000'000;
 
-// The terms of a rollout, as a person has chosen them. Terms that the person left open are filled
-// in by rollout_terms.h.
+// The terms of a rollout: its options, as a person has chosen them. settle() (rollout_terms.h)
+// fills in the terms that the person has not chosen.
 struct RolloutTerms {
   std::string component = {};
   std::string version = {};
   std::string digest = {};
   std::string target = {};  // the expression that selects nodes
   std::int64_t batch = 1;   // how many nodes a batch has
-  // The size of a batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
+  // The size of a batch as a percentage of all nodes. If not 0, this size is used instead of
+  // `batch`.
   std::int64_t batch_percent = 0;
   std::int64_t canary = 0;  // the size of the first batch, if not 0
   std::int64_t soak_ms = 60'000;
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
-  // how long a node waits for `confirm`; 0: three times as long as the soak, but at least five
-  // minutes
+  // How long a node waits for the command `confirm` before it goes back. 0 stands for three times
+  // the soak, but at least five minutes.
   std::int64_t confirm_ms = 0;
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  // The sizes of batches, as in the option `--batches`; if empty, `batch` and `canary` set the
-  // sizes.
+  // The sizes of the batches, as the option `--batches` gives them. If empty, `batch` and `canary`
+  // are the sizes.
   std::string batches = {};
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
-  // the time over which the nodes of a batch begin a step, one after the other; 0: all at the same
-  // time; -1: depends on the batch's size
+  // The time over which the nodes of a batch begin a step, one after the other. 0: all nodes begin
+  // at the same time; -1: the time depends on the size of the batch.
   std::int64_t spread_ms = 0;
-  bool max_failed_unsaid = false;  // no --max-failed was given, so failures_to_abort() decides
-  bool undo = false;               // --undo: an automatic abort is followed by an undo
-  bool no_undo = false;            // the release's manifest forbids an undo
-  // How long a batch waits for the judge and the gates after its soak. 0 stands for the length of
-  // the soak, but at least five minutes.
+  // True if neither --max-failed, --batch nor --canary was given. Then failures_to_abort() says how
+  // many failures abort the rollout.
+  bool max_failed_unsaid = false;
+  bool undo = false;     // --undo: an automatic abort is followed by an undo
+  bool no_undo = false;  // the release's manifest forbids an undo
+  // How long a batch waits after its soak for the verdicts of the judge and the gates. 0 stands for
+  // the length of the soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
-  // The gates, by the names that --gate-prometheus or --gates give them.
+  // The names of the gates, from --gate-prometheus or --gates.
   std::vector<std::string> gates = {};
   std::int64_t bake_ms = 0;  // the bake: how long the rollout is still judged after the last batch
-  // The largest probability that the judge stops a good version, in the whole rollout.
+  // --alpha: the largest probability that the judge stops a good version in this rollout.
   std::int64_t alpha_millionths = alpha_default;
   // The factor of --tolerate: the new version counts as good as long as its failure rate is at most
   // this many times the failure rate of the control group.
@@ -101,10 +105,9 @@ constexpr bool is_over(RolloutState state) {
          state == RolloutState::undone;
 }
 
-// The phase of the batch under way. It is mainly for people, since the driver decides from the
-// records of the nodes. Only two phases matter to the driver. In `confirming`, it no longer waits
-// for the judge and the gates. In `pausing`, it waits for the time `pause` before the next batch
-// begins.
+// The phase of the batch under way, mainly for people. The driver's decisions depend on two phases
+// only. In the phase `confirming`, the driver no longer waits for the judge and the gates. In the
+// phase `pausing`, it waits for the time of --pause before it begins the next batch.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
   return std::to_array<std::string_view>(
@@ -118,10 +121,10 @@ constexpr auto names(GateSays) {
   return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
 }
 
-// The most gates (sources of measurements outside the fleet) that a rollout may have.
+// The most gates that a rollout may have.
 inline constexpr std::size_t gates_max = 8;
 
-// The last answer of one gate, such as a query to Prometheus.
+// The last answer of one gate.
 struct GateStand {
   std::string name = {};
   GateSays says = GateSays::unknown;
@@ -136,8 +139,9 @@ constexpr auto names(RolloutOrder) {
       {"unknown", "none", "pause", "abort", "abort-and-leave", "undo", "undo-now"});
 }
 
-// The record rollout/NAME. Every transaction of the rollout's driver compares and writes this
-// record. So a transaction that got no answer cannot be committed after a later transaction.
+// The record rollout/NAME. Each transaction of the rollout's driver compares the revision of this
+// record, and writes the record. So a transaction whose answer was lost cannot be committed after a
+// later transaction.
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
@@ -149,8 +153,8 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // In each of the following lists, at most the first names_kept nodes are named (record_text.h).
-  // The count after each list is the number of all nodes that belong to the list.
+  // Each of the next three lists names at most names_kept nodes (record_text.h). The count after
+  // the list is the number of all these nodes.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
   // Selected nodes that the rollout leaves out, since they were degraded when it began.
@@ -161,15 +165,16 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;      // true if an undo follows the abort
   bool undo_now = false;  // true if the undo takes back all batches at the same time
-  // True if the undo need not look at the cell's desired version any more: the undo has marked it
-  // as refused, or has found that it is not the rollout's version.
+  // True if the undo has handled the cell's desired version: the undo has marked it as refused, or
+  // has found that it is not the rollout's version.
   bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates
-  // How many times the nodes of the batch under way have gone back because the judge or a gate gave
-  // no verdict in time.
+  // How many times the batch under way has gone back because the judge or a gate gave no verdict in
+  // time.
   std::int64_t again = 0;
-  std::int64_t baked_ms = 0;   // how much of the bake had passed at the last note
+  // How much of the bake has passed. The driver writes this number ten times during the bake.
+  std::int64_t baked_ms = 0;
   std::string waits_for = {};  // the places of budgets that the batch under way waits for
   std::string driver = {};     // the controller that drives the rollout, or drove it last
   std::string who = {};
@@ -192,7 +197,8 @@ struct JudgedMeasure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
-  std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
+  // The logarithm of the evidence that the new version is worse, in millionths; 0: not judged yet.
+  std::int64_t log = 0;
   std::int64_t judged = 0;  // how many batches were judged by this measure
   std::int64_t batch = -1;  // the number of the batch that was judged last; see turn_of()
   std::int64_t fresh = 0;   // how many nodes with the new version were compared
@@ -214,14 +220,15 @@ struct RolloutJudge {
   std::int64_t fresh_failed = 0;
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
-  std::vector<std::int64_t> failed = {};  // the failed nodes; see short_place()
-  std::int64_t batch = 0;                 // the number of the batch under way; see turn_of()
-  std::int64_t seen_ms = 0;               // how long the batch's nodes were seen to soak, added up
-  std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk, added up
+  // The failed nodes, each as the number that short_place() returns for its name.
+  std::vector<std::int64_t> failed = {};
+  std::int64_t batch = 0;  // the number of the batch under way; see turn_of()
+  // The times in this record are sums over nodes. A node is at risk while it is compared with other
+  // nodes and has not failed.
+  std::int64_t seen_ms = 0;      // how long the judge has seen the nodes of the batch soak
+  std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk
   std::int64_t bake_failed = 0;  // how many nodes with the new version have failed during the bake
-  // How long nodes with the new version were at risk during the bake, added up over the nodes. A
-  // node is at risk while it is compared with other nodes and has not failed.
-  std::int64_t bake_ms = 0;
+  std::int64_t bake_ms = 0;      // how long nodes with the new version were at risk during the bake
   std::string verdict = {};
   std::string words = {};
   // The measures by which the rollout is judged. They are chosen once, at the first batch, from the
@@ -241,7 +248,7 @@ enum class NodeStage {
   confirming,
   rolling_back,
   confirmed,    // the node keeps the new version
-  failed,       // the old version is active, or will be active again
+  failed,       // the node does not keep the new version: it runs the old one, or goes back to it
   unconfirmed,  // the node got no `confirm` in time and went back, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
   left,         // the rollout has ended, and the node keeps its current version
@@ -291,11 +298,10 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true if the node's last order belongs to an undo
-  // The number of the batch's try in which the node last began anew, that is, the value of
-  // Rollout::again at that time; 0 if the node has not begun anew. Rollout::again counts how often
-  // the batch has gone back for lack of a verdict.
+  // If the batch was done again for lack of a verdict: the value that Rollout::again had when the
+  // node last began anew. Otherwise 0.
   std::int64_t again = 0;
-  std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
+  std::vector<Capsule> evidence = {};  // at most one: the evidence of the node's failure
 
   bool operator==(const RolloutNode&) const = default;
 };

@@ -11,10 +11,9 @@
 namespace fleet {
 namespace {
 
-// These limits are for a rollout without --max-failed, unless its batches are sized by --batch or
-// --canary. Such a rollout is aborted as soon as two conditions hold. At least `failures_min` nodes
-// have failed, and of the nodes that have begun, at least one in `begun_for_a_failure` has failed.
-// Fewer failures may be accidents.
+// A rollout without --max-failed, --batch and --canary is aborted as soon as two conditions hold.
+// At least `failures_min` nodes have failed, and of the nodes that have begun, at least one in
+// `begun_for_a_failure` has failed. Fewer failures may be accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -59,8 +58,8 @@ std::optional<std::string> wrong_gates(const std::vector<std::string>& gates) {
   return std::nullopt;
 }
 
-// Returns whether each batch waits for the judge or for gates, even in a rollout to so few nodes
-// that the judge compares nothing.
+// Returns whether a batch waits for verdicts even if the rollout has too few nodes for a comparison
+// by the judge.
 bool waits_for_verdict(const RolloutTerms& terms) {
   return !terms.gates.empty() || terms.judge_timeout_ms != 0;
 }
@@ -95,15 +94,13 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // If `max_failed_unsaid` is true, failures_to_abort() says how many failures abort the rollout,
-    // and does not use `max_failed`. But controllers of older versions do not have
-    // failures_to_abort(), and abort the rollout when `max_failed` nodes have failed.
+    // If `max_failed_unsaid` is true, `max_failed` matters only to controllers of older versions:
+    // they abort the rollout when `max_failed` nodes have failed.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
   // The first node of a batch waits for `confirm` while the other nodes begin, soak and are judged.
-  // The time limit of its wait must be longer than all of this. Otherwise the first node would go
-  // back by itself.
+  // If `confirm_ms` were shorter than this, the first node would go back by itself.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;
@@ -206,8 +203,8 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // The nodes of a batch do not begin a step at the same moment, but spread over the time
-    // spread_ms(). This time passes twice: in the step `prepare` and in the step `apply`.
+    // The nodes of a batch begin a step one after the other, over the time spread_ms(). This time
+    // passes twice: for the step `prepare` and for the step `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

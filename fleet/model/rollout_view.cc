@@ -21,8 +21,8 @@ Record record_of(const std::string* text, std::string& damage) {
 }
 
 // Returns whether this rollout has begun the node's last upgrade. If the node is being undone, only
-// an upgrade by the undo counts. If the batch is done again, an upgrade from an earlier try does
-// not count: commands of the new try have higher attempt numbers.
+// an upgrade by the undo counts. If the batch is done again, the upgrade must have a higher number
+// than all upgrades of the earlier tries.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -72,8 +72,8 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // Look first at the record of the upgrade, and then at the answer to the command: the new version
-  // may be active even if the answer was lost.
+  // Read the record of the upgrade before the answer to the command: the new version may be active
+  // even if the answer was lost.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -105,10 +105,10 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how far the undo of a node has come. A node has to be undone if it was ordered to `apply`
-// and reports the new version. A confirmed node that reports the old version, or none, has to be
-// undone, too: its last report may be from before the commit, so it may already run the new
-// version.
+// Returns the state of a node whose undo has not begun: `ended` if nothing has to be undone. A node
+// has to be undone if it was ordered to `apply` and reports the new version. A confirmed node that
+// reports the old version or none has to be undone, too: its last report may be older than the
+// commit of the new version.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&
@@ -129,8 +129,8 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that went back because the judge or a gate gave no verdict. Such a
-// node begins anew if its batch is done again.
+// Returns the state of a node that went back because the judge or a gate gave no verdict: `waiting`
+// if the node has to begin anew, since its batch is done again.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
@@ -243,8 +243,8 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  // Until the rollout's own record is read, keep the records of all components: it is not known yet
-  // which component matters.
+  // Until the rollout's own record is read, its component is not known, so the records of all
+  // components are kept.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
   if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
@@ -261,8 +261,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim is a record that says who moves the node now. If it exists but names nobody, the node
-    // still counts as claimed, so that this rollout does not move it.
+    // Even a claim that names nobody keeps this rollout from moving the node.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

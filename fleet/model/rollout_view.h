@@ -1,7 +1,6 @@
 // A rollout as its driver sees it: the records on which decisions depend. Each record is parsed
 // once, when it is read or has changed. Besides this view, a decision depends only on DriverFacts
-// (rollout_decision.h) and on the time. So a controller that takes over the rollout, and has read
-// the same records, decides as the earlier driver would.
+// (rollout_decision.h) and on the time.
 #pragma once
 
 #include <map>
@@ -17,13 +16,15 @@
 
 namespace fleet {
 
-// The records of one node on which decisions about the rollout depend.
+// The parts of one node's records on which decisions about the rollout depend.
 struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
   Upgrade upgrade = {};
-  std::string running = {};     // the component's running version, as the node reports it
-  std::string claimed_by = {};  // the name in the claim on the node; empty if there is no claim
+  std::string running = {};  // the component's running version, as the node reports it
+  // The name in the claim, the record that says which rollout or person moves the node now; empty
+  // if there is no claim.
+  std::string claimed_by = {};
   std::optional<Desired> desired = {};
   Revision desired_revision = 0;
 
@@ -51,8 +52,8 @@ struct RolloutView {
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Stores a record in this view, or notes that the record at a key is absent. Ignores keys that do
-  // not matter to this rollout.
+  // take() stores a record in this view; take_absent() notes that there is no record at the key.
+  // Both ignore keys that do not matter to this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
@@ -66,18 +67,18 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text, Revision modified);
 };
 
-// How many times the same order is given to a node at most. An order is repeated if its outcome is
+// The most times that the same order is given to a node. An order is repeated if its outcome is
 // unknown.
 inline constexpr std::int64_t attempts_max = 3;
 
-// Returns a number that identifies the batch under way. Wait times, leases, gates and the judge
-// refer to a batch by this number. A batch gets a new number when it is done again or undone.
+// Returns a number that identifies the batch under way. RolloutMarks, StepLease, gates and the
+// judge name a batch by this number. A batch gets a new number when it is done again or undone.
 [[nodiscard]] std::int64_t turn_of(const Rollout& rollout);
 
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// Returns `rollout/NAME`: the rollout's name in the records of its claims and of its budget places.
+// Returns `rollout/NAME`, which stands for the rollout in claims and in places of budgets.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
 // The state of a node of the batch, as the node's records show it. Time limits are not considered.
@@ -96,7 +97,7 @@ enum class Standing {
 
 struct Stand {
   Standing what = Standing::waiting;
-  std::string why = {};  // the error in the rollout's record of the node; empty if there is none
+  std::string why = {};  // why the node has failed or cannot be moved; empty otherwise
 };
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);

@@ -41,8 +41,8 @@ Result<WishedRollout> resume(Rollout rollout) {
   return WishedRollout{rollout, true, "goes on"};
 }
 
-// Returns the rollout's record with the order to abort the rollout, for its driver to carry out. A
-// rollout of which only some records are written has no driver, so this function aborts it
+// Returns the rollout's record with the order to abort the rollout, which the driver will carry
+// out. A rollout in the state `created` has no driver, so this function sets its state to `aborted`
 // directly. The order is refused if the rollout is completed, or if its undo has begun.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;

@@ -1,4 +1,4 @@
-// This file changes a rollout's record as a person has ordered. It does no input or output.
+// This file changes a rollout's record by the order of a person. It does no input or output.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace fleet {
 // The orders that a person may give to a rollout.
 enum class RolloutWish { pause, resume, abort, undo, undo_now };
 
-// Returns the reason to be recorded for a pause or an abort that a person has ordered: `asked for
-// by NAME`.
+// Returns `asked for by NAME`, the reason that the rollout's record gives for a pause or an abort
+// that a person has ordered.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
 // Begins the undo of a rollout, starting with the last batch that has begun. The rollout must have
@@ -24,7 +24,7 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  // True if the order lets nodes begin a step. While the record `stop` exists, the store refuses
+  // True if nodes may begin a step by this order. While the record `stop` exists, the store refuses
   // such an order.
   bool begins = false;
   std::string words = {};
@@ -42,8 +42,8 @@ struct OrderedRollout {
 };
 
 // Returns the transaction that writes an order of the person `who` into the rollout's record
-// `found`. The store refuses the transaction if this record has changed. If the order lets nodes
-// begin a step, the store also refuses the transaction while the record `stop` exists.
+// `found`. Returns a Refusal as wished() does. The store refuses the transaction if the record has
+// changed, and also if `begins` is true and the record `stop` exists.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,

@@ -10,9 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most writes that a transaction needs to give one node an order, or to record how the node's
-// move ended. has_room() adds the writes for the node's budget places and for the rollout's own
-// record.
+// The most writes that order() or end() needs for one node. has_room() also reckons with the node's
+// places of budgets and with the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
@@ -43,10 +42,9 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the desired version that an undo writes for the node. As a rule, this is the node's own
-// desired version. But if the upgrade to that version has failed since that version was last
-// ordered, returns the version that the node runs. Otherwise the undo, which writes the record
-// anew, would make the node try the failed version again.
+// Returns the desired version that an undo will write for the node: as a rule, the node's own
+// desired version. But if the upgrade to this version has failed, returns the version that the node
+// runs. Otherwise the node would try the failed version again when the undo writes the record anew.
 Desired wish_before(const NodeSight& sight) {
   Desired wish = *sight.desired;
   const Upgrade& last = sight.upgrade;
@@ -60,8 +58,9 @@ Desired wish_before(const NodeSight& sight) {
   return wish;
 }
 
-// Returns the node's record as it is after the order for this step. The first order also notes in
-// the record which version the node runs, so that an undo can bring this version back.
+// Returns the rollout's record of the node as it is after the order for this step. With the first
+// order, the record also notes which version the node runs, so that an undo can bring this version
+// back.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -79,8 +78,8 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.evidence.clear();
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
-  // If the node's batch is done again, the node may still report the version that it has just
-  // tried. So the version that was noted the first time stays in the record.
+  // When the node's batch is done again, the node may still report the version of the last try. So
+  // the version that was noted at the first try stays in the record.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {wish_before(sight)};
@@ -225,8 +224,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Undoes the rollout's change of the node's own desired version. If the rollout has written this
-// desired version, restores the desired version from before the rollout.
+// If the rollout has written the node's own desired version, restores the desired version from
+// before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;
@@ -246,9 +245,9 @@ void RolloutWriter::refuse_wish() {
   const auto is_ours = [this](const std::string& version) {
     return !version.empty() && is_same_version(version, rollout_.terms.version);
   };
-  // If the desired version is pending, a plan has written it. If this plan goes back, it restores
-  // the previous version. If the previous version is the rollout's version, it must be refused,
-  // too.
+  // A pending desired version was written by a plan that is not finished. If this plan goes back,
+  // it restores the previous version. So the previous version must be refused, too, if it is the
+  // rollout's version.
   const bool may_come_back = wish.pending && is_ours(wish.previous);
   if (!is_ours(wish.version) && !may_come_back) return;
   const std::string why = claim_of(view_) + " is undone";

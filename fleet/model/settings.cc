@@ -16,15 +16,14 @@
 namespace fleet {
 namespace {
 
-// The shortest interval between two queries to a source of releases. A shorter interval would only
-// put load on the source.
+// The shortest interval between two queries to a source of releases.
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// Says which kind of value a setting needs, if the given value is wrong. No value if the given
-// value is right.
+// If the value of a setting is wrong: the kind of value that the setting needs. No value if the
+// setting's value is right.
 using Wrong = std::optional<std::string>;
 
 Wrong take_number(const std::string& text, std::int64_t& number, std::int64_t min,
@@ -99,8 +98,9 @@ constexpr std::array deeds = {std::pair{std::string_view("publish"), ThenDo::pub
                               std::pair{std::string_view("desire"), ThenDo::desire},
                               std::pair{std::string_view("rollout"), ThenDo::rollout}};
 
-// The messages of take_setting() if no setting has the given name. All its other messages are about
-// the values of settings, so is_setting() recognizes an unknown name by these messages.
+// take_setting() returns one of these messages if there is no setting with the given name. Its
+// other messages are about wrong values. So is_setting() recognizes an unknown name by these
+// messages.
 constexpr std::string_view no_setting = "another name: there is no such setting";
 constexpr std::string_view no_label = "the name of a label behind the dot";
 constexpr std::string_view no_component = "the name of a component between the dots";
@@ -207,7 +207,8 @@ std::optional<std::string> why_no_settings(const Settings& settings, const Setti
     const auto old = before.values.find(setting.first);
     return old != before.values.end() && old->second == setting.second;
   };
-  // Take the settings that stay first: a new budget must find room beside the budgets that stay.
+  // First take the settings that do not change. The number of budgets is limited, so a new budget
+  // is refused if the old ones are as many as there may be.
   CellSettings found;
   for (const auto& setting : settings.values) {
     if (is_kept(setting)) static_cast<void>(take_setting(setting.first, setting.second, found));

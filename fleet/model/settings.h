@@ -1,15 +1,16 @@
-// The settings of a cell: their names, the values that each may have, and their defaults. No other
-// file defines them. This file also turns the settings' values, as people write them, into plain
-// data. In the table, the second column has the default or the possible values. The first word in a
-// list of words in small letters is the default. Words in capitals stand for values that have no
-// default.
+// The settings of a cell: their names, the values that each may have, and their defaults. This file
+// also turns the values, which are strings, into plain data.
+//
+// The second column of the table has the values of a setting. A single value, or the first word of
+// a list, is the default. A setting whose values are in capitals has no default.
 //
 //     event-age                30d                       how long events are kept
 //     event-count              10000                     how many events are kept at most
 //     keep                     90d                       how long ended rollouts and plans are kept
-//     webhook                  URL, file:PATH            the address that gets successes, failures
-//                                                        and halts; a URL with a secret in it is
-//                                                        better kept in a file on each controller
+//     webhook                  URL, file:PATH            the address to which successes, failures
+//                                                        and halts are sent. A URL that contains a
+//                                                        secret should be in a file on each
+//                                                        controller
 //     join                     token, ask                `token`: a machine with a new name may
 //                                                        join with a token; `ask`: a person
 //                                                        approves each machine
@@ -17,11 +18,12 @@
 //                                                        `fleetctl` writes into the tokens with
 //                                                        which machines join
 //     unavailable.LABEL        NUMBER                    how many nodes with the same value of
-//                                                        LABEL may be down at a time: see budgets.h
+//                                                        LABEL may be down at the same time: see
+//                                                        budgets.h
 //     watch.COMPONENT.source   URL, github:OWNER/NAME    the source of releases of COMPONENT
 //     watch.COMPONENT.channel  production, staging       `production`: no prereleases are taken
-//     watch.COMPONENT.then     publish, desire, rollout  how far a new release is taken: see
-//                                                        release_watcher.h
+//     watch.COMPONENT.then     publish, desire, rollout  what a controller does with a new release:
+//                                                        see release_watcher.h
 //     watch.COMPONENT.every    10m                       the time between two queries to the source
 //     watch.COMPONENT.target   *                         the target of the component's rollouts;
 //                                                        batches, batch, canary, soak, pause and
@@ -42,8 +44,8 @@
 
 namespace fleet {
 
-// The setting whose value is secret, since the URL of a webhook usually contains a password. The
-// value is never written into an event, an answer or a list of differences.
+// The name of the setting whose value is secret: the URL of a webhook usually contains a password.
+// This value is never written into an event, an answer or a list of differences.
 inline constexpr std::string_view secret_setting = "webhook";
 
 enum class ThenDo { publish, desire, rollout };
@@ -66,15 +68,15 @@ struct CellSettings {
   bool joins_wait = false;                    // a person must approve each machine before it joins
   std::vector<std::string> controllers = {};  // the URLs of controllers, for machines that join
   std::map<std::string, WatchSettings> watches = {};     // the watched components, by their names
-  std::map<std::string, std::int64_t> unavailable = {};  // how many nodes may be down, by label
+  std::map<std::string, std::int64_t> unavailable = {};  // the budgets, by their labels
 
   bool operator==(const CellSettings&) const = default;
 };
 
-// Returns the first setting that is wrong, and why, or no value if all settings are right.
-// `before` contains the settings that are in the store now. A setting with the same value in
-// `before` is accepted, whatever the value is: a newer program, which knows more settings, may have
-// written it.
+// Returns a message that names the first wrong setting, and says what is wrong, or no value if all
+// settings are right. `before` has the settings that are in the store now. A setting that has the
+// same value in `before` is accepted, since a newer program, which knows more settings, may have
+// written this value.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings,
                                                          const Settings& before = {});
 

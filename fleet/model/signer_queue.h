@@ -18,16 +18,16 @@ class SignerQueue {
   // The next request; std::monostate if there is none.
   using Request = std::variant<std::monostate, JoinCase, PendingRenewal>;
 
-  // Notes that there is a record with this key, or that there is none any more.
+  // take() notes that there is a record with this key; take_absent() notes that there is none.
   void take(const std::string& key) { renewals_.take(key); }
   void take_absent(const std::string& key) { renewals_.take_absent(key); }
 
-  // Returns the next request. Requests to join go before renewals. But a request whose write has
-  // failed is returned only when there is no other request, so that one request that the store
-  // always denies does not hold back the others.
+  // Returns the next request. Requests to join go before renewals. A request whose answer could not
+  // be written is returned again only when there are no other requests. Otherwise a request whose
+  // answer the store always denies would delay the others for ever.
   [[nodiscard]] Request next(const std::map<std::string, KeyValue, std::less<>>& records,
                              UnixSeconds now);
-  // Called if a write has failed which was to answer the request that next() has returned last.
+  // Called if the answer to the request that next() returned last could not be written.
   void failed();
 
  private:
@@ -36,7 +36,7 @@ class SignerQueue {
 
   RenewalRequests renewals_;
   std::string last_;                            // the key of the request that was returned last
-  std::set<std::string, std::less<>> put_off_;  // the keys of requests whose writes have failed
+  std::set<std::string, std::less<>> put_off_;  // the keys of requests whose answers have failed
 };
 
 }  // namespace fleet

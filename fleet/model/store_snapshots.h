@@ -1,7 +1,7 @@
 // Snapshots of the store. This file names the snapshot files, and decides when the next snapshot is
-// taken and which old snapshots are erased. It also decides whether a node still sees the store
-// that it saw before. If not, the store may be an older copy, restored from a snapshot, with orders
-// that were valid only in the past. This file does no input or output.
+// taken and which old snapshots are erased. It also decides whether a node still trusts the store:
+// a store that was restored from a snapshot has orders that are out of date. This file does no
+// input or output.
 #pragma once
 
 #include <optional>
@@ -28,19 +28,19 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 [[nodiscard]] std::optional<UnixSeconds> snapshot_time(std::string_view name);
 
 // Returns the time of the latest snapshot among the files, or 0 if there is none. Ignores snapshots
-// with a time in the future: a clock must have been wrong.
+// with a time in the future, which were taken while the clock was wrong.
 [[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files, UnixSeconds now);
 // Returns the number of seconds until the next snapshot is due.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
 // Returns the snapshots to erase: all snapshots in `files` except the `kept` newest ones. Snapshots
-// with a time in the future count as older than all others: they were taken before the clock went
-// back, and must not push out those that are taken now.
+// with a time in the future, which were taken while the clock was wrong, count as older than all
+// others.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
                                                           std::size_t kept, UnixSeconds now);
 
 // ---- how a node notices that the store was restored from a snapshot
 
-// The facts by which a node recognizes its store. The node keeps these facts on its disk.
+// The facts by which a node recognizes the store. The node keeps them on its disk.
 struct KnownStore {
   std::int64_t epoch = 0;
   Revision revision = 0;  // the highest revision that the node has seen; 0 if none
@@ -50,20 +50,21 @@ struct KnownStore {
 
 struct StoreVerdict {
   KnownStore known = {};   // the facts that the node has to keep from now on
-  std::string doubt = {};  // why the node must do nothing; empty if it may go on
+  std::string doubt = {};  // why the node must not obey orders; empty if it may
 };
 
-// Returns the epoch that the store gets after a restore from a snapshot, at the time `now`.
-// `before` is the epoch in the restored store. The number of an epoch is usually the time in
-// seconds since 1970. So it differs from that of an earlier restore, even if the snapshot is older
-// than that restore. If the clock is behind, the number is one more than the number of `before`.
+// Returns the epoch that the store gets after a restore from a snapshot. `before` is the epoch that
+// the restored store has. The number of the new epoch is `now`, or one more than the number of
+// `before` if that is larger. A number that only counted restores would not be new if the snapshot
+// was older than an earlier restore.
 [[nodiscard]] Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why);
 
-// Decides whether the node may go on with this store. A person increases the number in the record
-// `epoch` after a restore from a snapshot; without this record, the epoch is 0. A node that knows
-// no store yet may go on. If the store has the epoch that the node knows, the node may go on unless
-// the store's revision is lower than the known revision. If the store has a different epoch, the
-// node may go on only if a person has accepted that epoch; the revision does not matter then.
+// Decides whether the node may obey orders from this store. `epoch` is the record `epoch`, which a
+// person writes after a restore from a snapshot; without this record, the epoch's number is 0. A
+// node that knows no store yet may obey. If the epoch's number is the one that the node knows, the
+// node may obey unless the store's revision is lower than the known revision. If the number is a
+// different one, the node may obey only if a person has accepted this epoch; then the revision does
+// not matter.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

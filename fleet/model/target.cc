@@ -21,7 +21,7 @@ bool is_white(char c) {
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // the text was in quotes, so it is a term even if it is `and`
+  bool quoted = false;  // a text in quotes is a term, even the text `and`
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {
@@ -127,8 +127,7 @@ Result<TargetTerm> term_of(const Token& token) {
   return glob_term(token, {.kind = Kind::glob, .pattern = token.text});
 }
 
-// Puts each operation after the terms that it combines, by Dijkstra's shunting yard algorithm,
-// without recursion.
+// Puts each operation after the terms that it combines (Dijkstra's shunting yard algorithm).
 class Parser {
  public:
   Result<Target> parse(const std::vector<Token>& tokens, std::size_t end) {

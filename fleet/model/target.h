@@ -1,15 +1,16 @@
 // This file parses a target: the expression with which a person selects nodes by their names and
 // facts.
 //
-//     web*                     nodes whose id matches the glob: * ? [abc] [!a-z]
-//     E@web[0-9]+\.(east|west) a regular expression (PCRE) for the whole id: E@web1 is not web10
+//     web*                     nodes whose name matches the glob: * ? [abc] [!a-z]
+//     E@web[0-9]+\.(east|west) nodes whose whole name matches the regular expression (PCRE)
 //     L@web1,web2              these nodes
-//     G@os:linux               a fact of the node, or a label if it has no such fact: KEY:GLOB
+//     G@os:linux               KEY:GLOB: nodes whose fact KEY matches the glob, or whose label KEY
+//                              matches, if the node has no such fact
 //     not A, A and B, A or B   `not` binds most, `or` least; parentheses group
 //
-// A term ends at white space or at a parenthesis. But a regular expression may contain parentheses:
-// it ends at white space, or at a `)` whose `(` is not a part of it. White space and any other
-// parentheses in a term must be quoted: E@"a b".
+// A term ends at white space or at a parenthesis. But a regular expression may contain pairs of
+// parentheses, so it ends at white space, or at a `)` without a `(` before it in the expression.
+// All other parentheses and white space in a term must be quoted: E@"a b".
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The limit for an expression: about a screenful. A person who needs a longer expression can give
+// The limits for an expression: about a screenful. A person who needs a longer expression can give
 // the nodes a label instead.
 inline constexpr std::size_t target_bytes_max = 4096;
 inline constexpr std::size_t target_terms_max = 256;
@@ -41,19 +42,19 @@ struct TargetTerm {
   bool operator==(const TargetTerm&) const = default;
 };
 
-// The terms in postfix order: each operation follows the terms that it combines. Never empty after
-// parsing.
+// A parsed target: its terms in postfix order, in which each operation follows the terms that it
+// combines. parse_target() never returns a Target without terms.
 struct Target {
   std::vector<TargetTerm> terms = {};
 
   bool operator==(const Target&) const = default;
 };
 
-// Parses a target. If the text cannot be parsed, the Refusal says at which byte, counted from 1,
-// the fault is, and what is expected there.
+// Parses a target. If the text cannot be parsed, the Refusal says at which byte of the text the
+// fault is, and what is expected there. The bytes are counted from 1.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
-// A node that the target (an expression for nodes) may select.
+// A node from which a target may select.
 struct TargetNode {
   std::string id = {};
   NodeInfo info = {};
@@ -70,10 +71,9 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Returns the nodes that the target selects: those of `nodes` that match the target, and also nodes
-// that are not in `nodes`, but are named in a list of the target (such as `L@web1,web2`) and match
-// the target by their names. Returns a Refusal only if matching a regular expression takes too many
-// steps.
+// Returns the nodes in `nodes` that match the target. A list in the target, such as `L@web1,web2`,
+// may also name a node that is not in `nodes`: this node is selected if its name alone matches the
+// target. Returns a Refusal only if a regular expression takes too many steps.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

@@ -59,8 +59,7 @@ std::size_t take(std::string_view pattern, std::size_t at, char c) {
 // that needs more steps is a mistake or an attack.
 constexpr std::uint32_t match_steps_max = 100'000;
 constexpr std::uint32_t match_heap_kib_max = 1'024;
-// The limit for the nesting of parentheses. To compile more deeply nested parentheses would need
-// too much stack.
+// The limit for the nesting of parentheses, since PCRE's compiler needs stack for each level.
 constexpr std::uint32_t parentheses_max = 50;
 
 struct FreePcre {
@@ -243,8 +242,8 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (!meant) return meant.refusal();
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
-  // A list in a target may name a node that has no record. Such a node is selected if its name
-  // alone matches the target, since nothing else is known about it.
+  // A list in a target may name a node that is not in `nodes`. Only its name is known, so this node
+  // is selected if its name alone matches the target.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

@@ -10,9 +10,8 @@
 namespace fleet {
 
 // Returns whether the glob matches the whole text: `*` is any text, `?` is one character, `[abc]`
-// and `[a-z]` are one of these characters, and `[!a-z]` is one character that is not listed. For
-// every pattern, the time to match it is at most proportional to the length of the pattern times
-// the length of the text.
+// and `[a-z]` are one of these characters, and `[!a-z]` is one character that is not listed. The
+// time is at most proportional to the length of the pattern times the length of the text.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view text);
 
 // Returns whether the glob is valid: each bracket that is opened must be closed.

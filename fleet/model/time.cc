@@ -57,7 +57,7 @@ std::optional<Header> read_header(Bytes& bytes) {
   Header header;
   const std::string_view version = bytes.take(16);
   header.version = version.empty() ? '\0' : version[0];
-  constexpr std::int64_t count_max = 65'535;  // far more than any count in tzdata's files
+  constexpr std::int64_t count_max = 65'535;  // larger than all counts in tzdata's files
   for (std::size_t* count : {&header.utc_marks, &header.standard_marks, &header.leaps,
                              &header.times, &header.types, &header.letters}) {
     const std::int64_t number = bytes.number(4);
@@ -76,8 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns the local time at which the offset changes in that year, as clocks show it just before
-// the change. The result is in seconds since 1970, as if that local time were UTC.
+// Returns the local time that clocks show just before the change in the year `in`. The result is in
+// seconds since 1970, as if local time were UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;
@@ -242,9 +242,8 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // Any two changes of a zone's offset are more than two days apart. So the offset changes at most
-  // once from a day before this local time to a day after it. The offset at this local time is
-  // therefore the offset at one of these two ends.
+  // A zone's offset changes at most once in any two days. So the offset at this local time is equal
+  // to the offset a day before it or to the offset a day after it.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

@@ -1,5 +1,5 @@
-// Types for times. State machines get the time as an argument, in milliseconds (Ms) on a clock that
-// never goes back. Times of the wall clock are in seconds since 1970 (UnixSeconds); a TimeZone
+// Types for times. State machines get the time as an argument, in milliseconds on a clock that
+// never goes back (Ms). Times of the wall clock are in seconds since 1970 (UnixSeconds); TimeZone
 // converts them to local time. No code in fleet/model reads a clock.
 #pragma once
 
@@ -28,8 +28,8 @@ using UnixSeconds = std::int64_t;
 // The limit for a time zone file. The largest file in tzdata is about 4 KiB.
 inline constexpr std::size_t time_zone_bytes_max = 65'536;
 
-// The day of a year on which the local time changes, by a rule in the format of POSIX's TZ: Mm.w.d,
-// Jn or n.
+// The moment of each year at which summer time begins or ends, from a rule in the format of POSIX's
+// TZ: Mm.w.d, Jn or n.
 struct ZoneChange {
   enum class Kind { month_week_day, julian_without_leap, day_of_year };
 
@@ -42,7 +42,8 @@ struct ZoneChange {
   bool operator==(const ZoneChange&) const = default;
 };
 
-// The rule for times after the last change that the time zone file lists.
+// A time zone file lists changes of the offset from UTC. This rule is for all times after the last
+// listed change.
 struct ZoneRule {
   std::int64_t standard = 0;  // the offset without daylight saving, in seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
@@ -52,8 +53,8 @@ struct ZoneRule {
   bool operator==(const ZoneRule&) const = default;
 };
 
-// A time zone, parsed from the bytes of a tzdata file (TZif, RFC 8536). It knows how far local time
-// is ahead of UTC at any moment, including daylight saving. This class does not read the file.
+// A time zone: says how far local time is ahead of UTC at any moment, including daylight saving.
+// The class parses the bytes of a file of tzdata (TZif, RFC 8536), but does not read the file.
 class TimeZone {
  public:
   [[nodiscard]] static TimeZone utc() { return {}; }
@@ -65,9 +66,10 @@ class TimeZone {
   // Returns how many seconds local time is ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // Returns the moment at which clocks show `local`, a local time in seconds since 1970 as if it
-  // were UTC. If clocks show this time twice, returns the first moment. If clocks are put forward
-  // and skip this time, returns the moment at which they would show it without that change.
+  // Returns the moment at which clocks show `local`, a local time in seconds since 1970 as if the
+  // zone were UTC. If clocks show this time twice, returns the first moment. If clocks are put
+  // forward and skip this time, returns the moment at which clocks that were not put forward would
+  // show it.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;

@@ -15,20 +15,20 @@
 
 namespace fleet {
 
-// The store's count of changes: each committed transaction that changes anything gets the next
-// number. An absent key has the revision 0.
+// The store's count of changes: each committed transaction that writes gets the next number. An
+// absent key has the revision 0.
 using Revision = std::int64_t;
 
 // The number of a lease. 0 stands for no lease: the key stays until somebody erases it.
 using LeaseId = std::int64_t;
 
-// The most compares, and the most writes, that a transaction may have: etcd's own default
-// (--max-txn-ops).
+// A transaction may have at most this many compares, and at most this many writes: the default of
+// etcd's option --max-txn-ops.
 inline constexpr std::size_t operations_max = 128;
 // The limit for a record's text: see record_text.h.
 inline constexpr std::size_t value_bytes_max = 65'536;
-// The limit for a transaction: two thirds of etcd's limit for a request, 1.5 MiB
-// (--max-request-bytes); the rest is for the other parts of the request.
+// The limit for a transaction: two thirds of etcd's limit for a request, which is 1.5 MiB
+// (--max-request-bytes). The last third is for the other parts of the request.
 inline constexpr std::size_t transaction_bytes_max = 1'048'576;
 // The limit for a key. By the rules of keys.h all keys are shorter, so a longer key is a mistake.
 inline constexpr std::size_t key_bytes_max = 512;
@@ -62,13 +62,13 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-// Makes one reading, sorted by key, from the records that several requests have returned. If a key
-// occurs more than once, keeps its first record.
+// Sorts the records of a reading by key. If several requests have returned the same key, keeps its
+// first record.
 void put_in_order(Reading& reading);
 
-// A condition on a key. With `modified`, it holds if the key was last written at exactly the
-// revision `revision`; with `created`, if the key was created at that revision. If `revision` is 0,
-// it holds if the key is absent.
+// A condition on a key. If `of` is `modified`, the condition holds if the key was last written at
+// exactly the revision `revision`. If `of` is `created`, the condition holds if the key was created
+// at that revision. If `revision` is 0, the condition holds if the key is absent.
 struct Compare {
   enum class Of { modified, created };
 
@@ -94,9 +94,9 @@ struct Erase {
   bool operator==(const Erase&) const = default;
 };
 
-// A transaction: if all compares hold, the store makes all writes, at one revision; otherwise it
-// makes none. A transaction without writes only asks whether its compares hold. A majority of the
-// store's members confirms the answer, so the answer is never out of date.
+// A transaction: if all compares hold, the store makes all writes (puts and erases), at one
+// revision; otherwise it makes none. A transaction without writes only asks whether its compares
+// hold. A majority of the store's members confirms the answer, so the answer is never out of date.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};
@@ -118,18 +118,16 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came from the store. The transaction may have been committed, may still be committed
-// later, or may never be. The caller has to read the records again, find out what has changed, and
-// continue from there.
+// No answer came from the store. The transaction may have been committed, or may still be committed
+// later. The caller must read the records again to find out what has changed.
 struct Unknown {
   std::string reason = {};
 
   bool operator==(const Unknown&) const = default;
 };
 
-// The store refused the transaction, but not because of a compare. Possible reasons are: no
-// permission, no space, damage, or a transaction that the store does not accept. The store wrote
-// nothing, and to try again helps only after somebody has mended the cause.
+// The store refused the transaction for a reason that has to be mended first: a missing permission,
+// a full or damaged store, or a fault of the transaction itself. The store wrote nothing.
 struct Denied {
   std::string reason = {};
 
@@ -138,9 +136,8 @@ struct Denied {
 
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
-// Returns why the store would refuse the transaction, whatever records it has. The reasons are: too
-// many operations, too many bytes, a key that is written twice (etcd refuses that), or an empty
-// key. Returns no value if there is no such reason.
+// Returns why every store would deny the transaction: too many operations, too many bytes, a key
+// that is written twice, or an empty key. Returns no value if there is no such reason.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
 // Returns the transaction as a string, for the log and for messages of tests, such as `if a@4

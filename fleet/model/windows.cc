@@ -67,8 +67,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Try each day as the day on which the window opens: from the earliest day whose opening may
-  // still last, to a week ahead. By then, every day of the week has come at least once.
+  // Try each day on which the window may open: from the earliest day whose opening may still last,
+  // until a week from today, so that each day of the week is tried.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
@@ -176,10 +176,9 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time when
-// the last of these opens. The caller has to ask again at that time, since a window that is open
-// now may have closed by then. If for one of the closed windows this time is not known, `until` has
-// no value.
+// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time at
+// which the last of them opens, or no value if this time is not known. At that time, the caller
+// must call this function again, since other windows may have closed.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

@@ -1,6 +1,6 @@
 // Maintenance windows: the times at which an upgrade may begin. Apart from these windows, no
-// decision about an upgrade depends on a wall clock. WindowView has a driver's copy of the cell's
-// windows, made from the records that the driver has read.
+// decision about an upgrade depends on a wall clock. WindowView knows the windows of a cell, from
+// the records that the driver of a rollout or plan has read.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,12 @@ struct OpenWindow {
 };
 
 // Returns when the window is open: the opening that contains the moment `now`, or otherwise the
-// next opening. A window opens when local time reaches its start. If clocks are put forward and
-// skip the start, the window opens at the moment at which it would have opened without that change.
-// If clocks show the start twice, the window opens at the first time. A change of clocks does not
-// change how long the window stays open. Returns no value if the window is not valid.
+// next opening. Returns no value if the window is not valid.
+//
+// A window opens when local time reaches its start. If clocks are put forward and skip the start,
+// the window opens when clocks that were not put forward would show the start. If clocks show the
+// start twice, the window opens at the first time. A change of clocks does not change how long the
+// window stays open.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
@@ -51,11 +53,10 @@ struct OpenWindow {
 
 // ---- the maintenance windows of a cell
 
-// A node's group is the value of its label `group`, which comes from the node's identity or is
-// reported by the node itself. The node's window is the record window/GROUP, or window/all if its
-// group has no window. Without a window, an upgrade may begin at any time. A window that cannot be
-// read, or whose time zone is unknown, counts as closed, since somebody has written it to prevent
-// upgrades at some times.
+// A node's group is the value of its label `group`. This label is in the node's record of identity,
+// or the node itself reports it. The node's window is the record window/GROUP, or window/all if
+// there is no window/GROUP. On a node without a window, an upgrade may begin at any time. A window
+// that cannot be read, or whose time zone is unknown, counts as closed.
 
 // The name of the window for all nodes whose group has no window.
 inline constexpr std::string_view window_of_all = "all";
@@ -67,34 +68,34 @@ using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  // When the window opens. No value if it is open, or if it stays closed until a record, the wall
-  // clock or tzdata has changed: see `why`.
+  // When the window opens. No value if the window is open, or if it cannot open before a record,
+  // the wall clock or tzdata has changed: see `why`.
   std::optional<Ms> until = {};
   std::string why = {};  // why the window is closed
 
   bool operator==(const Opening&) const = default;
 };
 
-// A driver's copy of the cell's maintenance windows, made from the records that the driver has
-// read. Finds out whether an upgrade may begin on a node now, and when one may begin next.
+// The maintenance windows of a cell, from the records that a driver has read. WindowView says
+// whether an upgrade may begin on a node now, and if not, when it may begin.
 class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
-  // Tells the view which time the wall clock shows at the moment `now`. Afterwards, time zones are
-  // looked up anew, since tzdata may have been updated.
+  // Tells the view which time the wall clock shows at the moment `now`. From then on, time zones
+  // are looked up anew, since tzdata may have been updated.
   void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Returns a counter that grows with each change that may open or close a window: a changed
-  // record, or a call of set_wall(). If the counter has grown, earlier answers may be wrong.
+  // Returns a counter that grows with each changed record and each call of set_wall(). If the
+  // counter has grown, earlier results of opening() may be wrong.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
-  // Returns whether an upgrade that takes the time `takes` may begin now: on this node, or on all
-  // of these nodes at the same time.
+  // Returns whether an upgrade that takes the time `takes` may begin now on this node, or on all
+  // these nodes.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
 
@@ -111,24 +112,22 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
-  // Returns whether the window is open. The answer is the same for all nodes with this window and
-  // this time zone.
+  // Returns whether the window is open, for nodes in the time zone `zone`.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 
   ZoneBook zones_;
   std::uint64_t changes_ = 0;
-  // Caches: each time zone is looked up once until the next set_wall(), and each answer is computed
-  // once for each moment. Without these caches, every node would cause a look-up, although a cell
-  // has far more nodes than windows and time zones.
+  // Caches, since a cell has far more nodes than windows and time zones. A time zone is kept until
+  // the next set_wall(), and an answer as long as opening() is called with the same `now`.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
       answers_;  // the answers by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // the windows, by the names of their groups
   std::map<std::string, Node> nodes_;
-  // For each node whose record `identity` gives it a group: that group. It overrides the group that
-  // the node itself reports.
+  // The groups in the nodes' records of identity, by the names of the nodes. They override the
+  // groups that the nodes themselves report.
   std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };

@@ -7,9 +7,9 @@
 namespace fleet {
 namespace {
 
-// Returns `desired.REVISION.`, the beginning of the ids of all attempts to reach a desired version.
-// REVISION is `wish`, the revision at which this desired version was written. The rest of an id is
-// the revision at which the attempt began.
+// Returns `desired.REVISION.`, with which the ids of all attempts for one wish begin. REVISION is
+// `wish`, the revision at which the wish was written. The rest of an id is the revision at which
+// the attempt began.
 std::string attempts_at(Revision wish) {
   return "desired." + std::to_string(wish) + ".";
 }
@@ -61,16 +61,15 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
   at_ = seen.at;
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way. If the wish (the
-  // node's desired version) has changed since, cancel the upgrade, unless the old version was
-  // already ordered to stop.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. If the wish has
+  // changed since, the upgrade is cancelled, unless the old version was already ordered to stop.
   if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;
 }
 
-// Handles the end of a fetch. If the upgrade is not wanted any more, or must not begin now, the
-// release stays on disk, and no upgrade is requested.
+// If the upgrade must not begin after the fetch, no upgrade is requested, and the release stays on
+// the disk.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);
@@ -101,9 +100,8 @@ void WishMachine::take(const AttemptEnded& ended) {
 
 void WishMachine::consider() {
   if (!settled_) return;
-  // If the release that is being fetched is still the desired one, let the fetch continue, even if
-  // the attempt itself has to end. Otherwise the next attempt would fetch the same release again,
-  // and would have to wait for the first fetch.
+  // If the attempt has to end, but the release that is being fetched is still desired, the fetch
+  // continues. Otherwise the next attempt would have to fetch the same release again.
   const bool is_wanted_later = stage_ == Stage::fetching && wish_ &&
                                wish_->desired.version == under_way_->desired.version &&
                                wish_->desired.digest == under_way_->desired.digest;
@@ -125,10 +123,9 @@ bool WishMachine::was_tried(const Wish& wish) const {
   return upgrade_.phase == UpgradePhase::done || upgrade_.phase == UpgradePhase::failed;
 }
 
-// Returns the id of the next attempt. If a restart has interrupted an attempt, that attempt
-// continues under its old id, by which the upgrader recognizes it. Otherwise the id contains the
-// current revision, so that it is new: the upgrader may still know the id of an attempt that was
-// cancelled.
+// Returns the id of the next attempt. An attempt that a restart has interrupted continues under its
+// old id, by which the upgrader recognizes it. A new attempt gets a new id, which ends with the
+// current revision, since the upgrader may still know the id of a cancelled attempt.
 std::string WishMachine::next_attempt(const Wish& wish) const {
   const std::string same = attempts_at(wish.revision);
   const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);
@@ -153,8 +150,7 @@ bool WishMachine::must_wait(const Command& command) const {
   return stage_ != Stage::idle && stage_ != Stage::fetching;
 }
 
-// Cancels the attempt. After the order to stop the old version, the attempt cannot be cancelled any
-// more, and continues.
+// Cancels the attempt, unless the old version was already ordered to stop.
 void WishMachine::give_up(const std::string& why) {
   switch (stage_) {
     case Stage::idle:

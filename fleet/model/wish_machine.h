@@ -3,16 +3,16 @@
 // the machine records the phase `cutover-ready`. When a command `stop` comes, the machine lets the
 // new version replace the old one. This file does no input or output.
 //
-// The desired version comes in the record node/ID/desired/COMPONENT. The driver of the cell's
-// desired versions writes that record when this node may begin. A person may also write it, to give
-// this node a different version than the rest of the cell. Each write of that record is called a
-// wish, even if it names the same version. Each wish is tried until an attempt has succeeded or
-// failed, and is not tried again after that, even if it is read again, for example after a restart.
-// The wish's revision is in the attempt's id, and the record node/ID/upgrade/COMPONENT says how the
-// attempt ended. After an attempt that the node itself has cancelled, the wish may be tried again.
+// The node reads its desired version from the record node/ID/desired/COMPONENT. The driver of the
+// cell's desired versions writes this record when the node may begin. A person may also write it,
+// to give this node a different version than the rest of the cell. Each write of the record is
+// called a wish, even if the version stays the same. An attempt is one try to carry out a wish. The
+// attempt's id contains the revision of the wish, and the record node/ID/upgrade/COMPONENT says how
+// the attempt ended. When an attempt has succeeded or failed, its wish is not tried again, even
+// after a restart. When the node itself has cancelled an attempt, the wish may be tried again.
 //
-// A claim on the node is the record of a rollout or person that moves this component of the node
-// now. As long as the claim exists, no attempt begins.
+// A claim is the record of a rollout or person that moves this component of the node now. As long
+// as the claim exists, no attempt begins.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
@@ -48,10 +48,9 @@ struct Wish {
   bool operator==(const Wish&) const = default;
 };
 
-// Returns whether an upgrade with this id was begun to reach a desired version.
+// Returns whether `upgrade` is the id of an attempt, that is, of an upgrade to a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
-// Returns whether an upgrade with this id was begun to reach the desired version that was written
-// at this revision.
+// Returns whether `upgrade` is the id of an attempt for the wish that was written at this revision.
 [[nodiscard]] bool is_attempt_at(const std::string& upgrade, Revision wish);
 // Returns the id of the command to stop the old version, so that the new version of this attempt
 // replaces it.
@@ -59,35 +58,33 @@ struct Wish {
 
 // ---- events
 
-// The first event that a WishMachine gets: this instance of fleet-agent is active and will stay
-// active. The upgrader has started this instance at its own start or after a failed upgrade, or has
-// committed the upgrade to this instance. `failure` is the error of the last upgrade, if the last
-// upgrade has failed. If a command began the last upgrade, NodeCommander reports how it ended, and
-// WishMachine reports nothing.
+// The first event that a WishMachine gets: this instance (process) of fleet-agent is active and
+// will stay active. Either the upgrader has started this instance at its own start or after a
+// failed upgrade, or the upgrade to this instance is committed. If a command began the last
+// upgrade, NodeCommander, and not WishMachine, reports how that upgrade ended.
 struct Settled {
-  // How far the upgrader has come with the upgrade that the member `recorded` describes. `waits`:
-  // the new version starts, or waits beside the old one for a confirmation. `goes`: the old version
-  // was ordered to stop. `no`: the upgrader does not carry out that upgrade.
+  // How far the upgrader has come with the upgrade in `recorded`. `no`: the upgrader is not
+  // carrying out this upgrade. `waits`: the new version starts, or waits for its confirmation.
+  // `goes`: the old version was ordered to stop.
   enum class Upgrading { no, waits, goes };
 
   std::string version = {};
-  Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT in the store
-  bool committed = false;  // the upgrade of `recorded` was committed
-  std::string failure = {};
-  std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
+  Upgrade recorded = {};               // the record node/ID/upgrade/COMPONENT in the store
+  bool committed = false;              // the upgrade of `recorded` was committed
+  std::string failure = {};            // the error of the last upgrade; empty if it has not failed
+  std::vector<Capsule> evidence = {};  // at most one: the evidence of this failure
   Upgrading upgrading = Upgrading::no;
 };
-// The node's desired version (the wish) and the claim on the node, both read at the same revision
-// of the store. When a rollout ends, one transaction erases the claim and writes the node's new
-// wish. If wish and claim were read at different revisions, the node could find no claim but still
-// the earlier wish, and would begin the earlier wish.
+// The node's wish and the claim on the node, both read at the same revision of the store. When a
+// rollout ends, one transaction erases the claim and writes a new wish. A node that read them at
+// different revisions could see the old wish without the claim, and would begin the old wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // a rollout, person or command moves this node, so the wish waits
+  bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
   Revision at = 1;       // the revision of the store at which both were read
 };
-// The event that reports which version of the component runs now. The change to this version may
-// come from a wish (a desired version), a rollout or a person.
+// A different version of the component runs now. A wish, a rollout or a person may have been the
+// cause.
 struct RunsSeen {
   std::string version = {};
 };
@@ -97,11 +94,12 @@ struct Fetched {
   std::string error = {};
   std::vector<Capsule> evidence = {};
 };
+// The new version is ready beside the old one.
 struct GateReached {};
 struct StopOrdered {
   std::string command = {};  // the id of the command
 };
-// The event that the upgrade has ended, and that this instance is still active.
+// The upgrade has ended without success: this instance is still active.
 struct AttemptEnded {
   std::string error = {};
   std::vector<Capsule> evidence = {};
@@ -146,17 +144,16 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether a command has to wait. The id of a command to stop the old version names an
-  // attempt: this command waits until the new version of that attempt is ready. All other commands
-  // wait while the upgrader carries out the upgrade to a desired version, since an upgrader carries
-  // out one upgrade at a time.
+  // Returns whether a command has to wait. A command `stop`, whose id names an attempt, waits until
+  // the new version of this attempt is ready. Other commands wait until the upgrader has ended the
+  // upgrade of an attempt, since an upgrader carries out one upgrade at a time.
   [[nodiscard]] bool must_wait(const Command& command) const;
-  // Returns true if three conditions hold: the upgrader was asked for the upgrade with this id,
-  // this upgrade is still wanted, and its new version is not yet ready beside the old one.
+  // Returns whether the upgrader was asked for the upgrade of this attempt, and its new version is
+  // not ready yet. Returns false if the attempt was cancelled.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
-  // Returns whether the upgrade with this id was to be confirmed, and has not ended yet.
+  // Returns whether the old version was ordered to stop by this attempt, which has not ended yet.
   [[nodiscard]] bool confirms(const std::string& attempt) const {
     return stage_ == Stage::going && upgrade_.attempt == attempt;
   }

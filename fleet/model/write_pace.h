@@ -1,6 +1,6 @@
-// Decides when fleet-signer may handle the next request after a write to the store: as soon as the
-// local copy of the records contains the write or, if the write has failed, after a pause. This
-// file does no input or output, and knows nothing of the requests.
+// Decides when fleet-signer may handle the next request after a write to the store. After a
+// successful write, fleet-signer waits until its local copy of the records contains the write.
+// After a failed write, it pauses. This file does no input or output.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace fleet {
 
-// The pause after a write that was refused, or whose outcome is unknown. The local copy of the
-// records most likely catches up with the store in this time.
+// The pause after a write that was refused, or whose outcome is unknown. In this time, the local
+// copy of the records usually gets the changes that it lacked.
 inline constexpr Ms write_pause_ms = 500;
-// The longest pause after a write that the store has denied, for example because the store is full.
-// The pauses double up to this limit, since a person has to act before such a write succeeds.
+// After a write that the store has denied, for example because the store is full, a person has to
+// act. So after each such write, the pause is twice as long as the last one, up to this limit.
 inline constexpr Ms write_pause_max_ms = 60'000;
 
 class WritePace {
@@ -24,31 +24,27 @@ class WritePace {
     std::string line = {};  // a line for the log; empty if there is nothing new to say
   };
 
-  // Notes the revision of the local copy, after each change of the copy. If the revision has become
-  // smaller, the store was restored from a snapshot. The revision of the last write then belongs to
-  // the old store, and is no longer waited for.
+  // Called after each change of the local copy, with the copy's revision. If the revision has
+  // become smaller, the store was restored from a snapshot, and does not have the last write. Then
+  // waits() returns false.
   void copied(Revision copy);
-  // Returns whether the last write is newer than `copy`, the revision of the local copy. If so, the
-  // local copy does not contain the write yet.
+  // Returns whether the local copy, whose revision is `copy`, does not contain the last write yet.
   [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
 
-  // Handles the outcome of a write.
+  // The caller reports each write that was committed, and its revision.
   void committed(Revision revision);
-  // Returns how long to pause after a write that was not committed, and a line for the log. The
-  // line is empty if it is the same as the last line that was returned, unless a write was
-  // committed since. It is also empty if the write was refused, since another process of
-  // fleet-signer may have answered the same request first.
+  // The caller reports the outcome of a write that was not committed. Returns how long to pause,
+  // and a line for the log. The line is empty if the write was refused, since another process of
+  // fleet-signer may have answered the same request first. A line is not returned twice in
+  // succession: the second time it is empty, unless a write was committed since.
   [[nodiscard]] Rest failed(const Outcome& outcome);
-  // Called when a request cannot be answered before a person has acted. Returns how long to pause,
-  // and the line `trouble` for the log. Until a write is committed, each pause after such a request
-  // or after a denied write is twice as long as the last such pause, up to write_pause_max_ms. The
-  // line is empty if it is the same as the last line that was returned, unless a write was
-  // committed since.
+  // The caller reports a request that cannot be answered before a person has acted. Returns how
+  // long to pause, as after a write that the store has denied. The line for the log is `trouble`,
+  // or empty if `trouble` was returned last time, and no write was committed since.
   [[nodiscard]] Rest stuck(const std::string& trouble);
 
  private:
-  // Returns `rest`, but with an empty line if its line is the same as the last line that was
-  // returned.
+  // Returns `rest`, but with an empty line if the line is the same as last time.
   [[nodiscard]] Rest with_news(Rest rest);
 
   Revision awaited_ = 0;  // the revision of the last write
