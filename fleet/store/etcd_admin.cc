@@ -9,9 +9,9 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages. A step that adds a user, role or permission counts as done if
-// etcd answers that it exists `already`. A step that removes a user or role counts as done if etcd
-// answers that it is `not found`.
+// Parts of etcd's error messages. If a user, role or permission that is to be added exists already,
+// etcd's message contains the first text. If a user or role that is to be removed does not exist,
+// the message contains the second text.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 
@@ -91,9 +91,9 @@ void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
   if (all->at == all->steps.size()) return all->then(std::nullopt);
   const Step& step = all->steps[all->at++];
   ask({.path = step.path, .body = step.body},
-      [this, all, if_so = step.if_so](const EtcdCall::Ended& ended) {
+      [this, all, if_done = step.if_done](const EtcdCall::Ended& ended) {
         const auto* failure = std::get_if<CallFailure>(&ended);
-        if (failure == nullptr || failure->reason.find(if_so) != std::string::npos)
+        if (failure == nullptr || failure->reason.find(if_done) != std::string::npos)
           return go_on(all);
         all->then(trouble_of(*failure));
       });
@@ -103,8 +103,7 @@ void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
 
 namespace {
 
-// The time limit for the copy of the whole store. It is long enough for some GiB over a slow
-// connection.
+// The time limit for the copy of the whole store: long enough for some GiB over a slow connection.
 constexpr std::chrono::minutes longest{20};
 
 }  // namespace

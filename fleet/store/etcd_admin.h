@@ -1,4 +1,4 @@
-// Makes the calls to etcd that are not about records: asks for the state of a member, sets the
+// Makes the calls to etcd that are not about records: asks for the state of members, sets the
 // permissions of users, and copies the whole store for a snapshot.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace fleet {
 
-// The permissions of a user of the store. The user's name is the name in the user's certificate.
+// The permissions of a user of the store.
 struct Permissions {
-  std::string user = {};
-  // If true, the user has etcd's role `root`, with all permissions, and `writes` and `reads` are
+  std::string user = {};  // the name in the user's certificate
+  // If true, the user gets etcd's role `root`, with all permissions, and `writes` and `reads` are
   // ignored.
   bool all = false;
   std::vector<Keys> writes = {};  // the keys that the user may write and read
@@ -30,30 +30,30 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks for the state of one member of the store: the one to which `line` is connected now.
+  // Asks for the state of the member to which `line` is connected now.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Asks for the list of all members of the store.
   void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);
-  // Makes a user, and a role with the same name and these permissions, unless they exist. A role
-  // that exists keeps its old permissions, and gets these permissions, too. If an old and a new
-  // permission are for the same range of keys, the new one replaces the old one. Calls `then` at
-  // the end: with no value on success, or else with the error of the step that failed.
+  // Makes a user, and a role with the same name and these permissions. If the user exists, it gets
+  // the role. If the role exists, it keeps its permissions, and gets these permissions, too. A new
+  // permission replaces an old one for the same range of keys. At the end, calls `then` with no
+  // value, or with the error of the step that has failed.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role with this name, if they exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // Turns on access control in the store. From then on, each client has the permissions of the user
-  // whose name is in its certificate, and other clients are refused. The user `root`, with all
-  // permissions, must exist before the call. A second call changes nothing.
+  // Turns on access control in the store. From then on, the store refuses clients without a
+  // certificate that names a user, and gives the other clients the permissions of their users. The
+  // user `root`, with all permissions, must exist before the call. A second call changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // A part of an error message. If etcd refuses the step with a message that contains this part,
-    // the step was already done earlier, so it counts as done.
-    std::string_view if_so;
+    // If etcd refuses the step with a message that contains this text, the step was already done
+    // earlier.
+    std::string_view if_done;
   };
   struct Steps;
 
@@ -66,9 +66,9 @@ class EtcdAdmin {
   std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
 };
 
-// Copies the whole store from one member. The copy arrives in parts. If all parts are written to a
-// file one after the other, `etcdctl snapshot restore` accepts that file. The last bytes of the
-// file are its checksum.
+// Copies the whole store from one member. The copy arrives in parts. The caller writes all parts to
+// a file, one after the other, for `etcdctl snapshot restore`. The last bytes of the file are its
+// checksum.
 class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {

@@ -1,6 +1,6 @@
 // Decides what the failure of a call to etcd means: whether a repeated call may succeed, and
-// whether the failed call may have written something. Recognizes failures by their gRPC status and
-// by etcd's error messages. Does no input or output.
+// whether the failed call may have written something. The gRPC status and etcd's error message tell
+// failures apart. This file does no input or output.
 #pragma once
 
 #include <string>
@@ -22,16 +22,16 @@ struct CallFailure {
 enum class Meaning {
   passing,     // a later call, or a call to another member, may succeed
   denied,      // a repeated call would fail, too
-  lease_gone,  // the lease does not exist (any more)
-  compacted,   // the store has already removed the wanted revision, which is old
+  lease_gone,  // the lease does not exist
+  compacted,   // the wanted revision is so old that the store has removed it
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);
 
 [[nodiscard]] Trouble trouble_of(const CallFailure& failure);
 
-// Parses the bytes of an answer with the function `read`, and returns the parsed answer. Returns an
-// error if the call has failed, or if `read` cannot parse the bytes.
+// Returns the answer to a call, parsed by the function `read`. Returns a Trouble if the call has
+// failed, or if `read` cannot parse the answer.
 template <class Value, class Read>
 Reply<Value> answer_from(const std::variant<std::string, CallFailure>& ended, const Read& read) {
   if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
@@ -39,7 +39,7 @@ Reply<Value> answer_from(const std::variant<std::string, CallFailure>& ended, co
   return Trouble{Trouble::Kind::unreachable, "an answer that is none"};
 }
 
-// Returns true if the failed call has certainly not written anything.
+// Returns whether the failed call has certainly written nothing.
 [[nodiscard]] bool certainly_not_written(const CallFailure& failure);
 
 }  // namespace fleet

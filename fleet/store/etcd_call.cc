@@ -8,15 +8,14 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a request is sent again to a member that could not serve it.
-// Endpoints::stretched() makes this limit four times as long for programs that run on many
-// machines, and doubles it each time the client changes to a new connection. With short pauses, the
-// repeated requests of all clients would keep members without a leader so busy that they could not
-// elect one.
+// The longest pause before a request is sent again to a member that could not serve it. The actual
+// limit is longer for programs that run on many machines, and after changes of the connection: see
+// Endpoints::stretched(). With short pauses, the repeated requests of all clients would keep
+// members without a leader so busy that they could not elect one.
 constexpr Milliseconds pause_max{1'000};
-// This class ends a call itself, this long after the call's time limit. Usually libcurl has ended
-// the call by then, with a better error message. But libcurl does not end a call that waits for a
-// connection that another call is still opening.
+// libcurl ends a call at the call's time limit, unless the call still waits for a connection that
+// another call is opening. So EtcdCall itself ends a call, but this much later, since libcurl has a
+// better error message.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
@@ -32,8 +31,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_or_wait();
 }
 
-// Sends the request now, or later if the client has to pause before it opens the next connection.
-// Gives up at the time limit.
+// Sends the request as soon as the current connection may be opened. If that is after the request's
+// time limit, the request fails at the time limit.
 void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
@@ -48,10 +47,10 @@ void EtcdCall::try_or_wait() {
   });
 }
 
-// Sends the request to the current member. A member has only a part of the remaining time to answer
-// a request that reads, so that other members can be asked afterwards. A member has all of the
-// remaining time for a request that writes, since after a missing answer no other member may be
-// asked: the first member may have written something.
+// Sends the request to the current member. For a request that reads, this member has only a part of
+// the remaining time, so that other members can be asked afterwards. For a request that writes, the
+// member has all the remaining time: if no answer comes, this member may have written something, so
+// no other member may be asked.
 void EtcdCall::try_once() {
   answer_ = std::nullopt;
   begun_ = line().timers().now();
@@ -71,9 +70,9 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// Leaves the old connection, since the client has changed to a new one, and sends the request again
-// over the new connection. Does not send a write again that the old member may have received: the
-// answer to that write may still come.
+// Called when the client has a new connection. Sends the request again over the new connection. But
+// a write that the old member may have received is not sent again: its answer may still come over
+// the old connection.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

@@ -23,10 +23,9 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Removes a rider, that is, a call or a watch that uses the connection to a member of the store. If
-// this rider has sent the member a heartbeat request, and the answer has not come yet, the answer
-// is lost with the rider. So look() lets another rider send a heartbeat request, unless the member
-// has sent a message recently.
+// Called when a rider (a call or a watch) is destroyed. If the member has not yet answered a
+// heartbeat request of this rider, the answer is lost. Then look() lets another rider send a
+// request, unless the member has sent a message recently.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
@@ -34,8 +33,8 @@ void EtcdLine::forget(Rider* rider) {
   pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
 }
 
-// Begins to open the current connection, unless that has begun before. libcurl lets all later calls
-// wait until this connection is open.
+// Begins to open the current connection, unless this has begun already. libcurl lets all later
+// calls wait until the connection is open.
 void EtcdLine::open() {
   const Endpoints::Endpoint& endpoint = endpoints_.present();
   if (std::exchange(opened_, endpoint.connection) == endpoint.connection) return;
@@ -50,8 +49,8 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Handles the end of the call that opens the connection. The connection is open if any answer has
-// come, even an error.
+// Called at the end of the call that opens the connection. If the member has answered, even with an
+// error, the connection is open.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
@@ -73,12 +72,12 @@ void EtcdLine::look() {
   if (silence < limit) {
     pulse_ = timers_.after(limit - silence, [this] { look(); });
   } else if (!ask(limit)) {
-    pulse_ = nullptr;  // look_after() will start the timer again
+    pulse_ = nullptr;  // the next call or watch starts the timer again
   }
 }
 
-// Lets one rider, that is, a call or a watch that uses the current connection, send the member a
-// heartbeat request. Returns false if no rider can send one.
+// Lets one rider (a call or a watch) on the current connection send a heartbeat request. Returns
+// false if no rider can send one.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
@@ -137,8 +136,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Calls leave() of each rider (a call or a watch) that still uses an earlier connection. leave()
-// may destroy other riders, or even the EtcdStore that owns this object.
+// Calls leave() of each rider (a call or a watch) that still uses an earlier connection. A call of
+// leave() may destroy other riders, or even the EtcdStore that owns this object.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

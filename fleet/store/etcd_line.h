@@ -1,6 +1,6 @@
 // Defines the class EtcdLine: the connection of one client to the store, which all calls and
-// watches of the client share. This class finds out when the member at the other end no longer
-// answers. All calls and watches then move to the next member, over a new connection.
+// watches of the client share. EtcdLine notices when the member at the other end does not answer
+// any more. Then all calls and watches move to the next member, over a new connection.
 #pragma once
 
 #include <chrono>
@@ -18,15 +18,14 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // How long a member may be silent before the connection is given up. If the member has sent
-  // nothing for `patience`, an open watch sends it a heartbeat request, and waits for `patience`
-  // once more. If a call got no answer in time, the heartbeat request is sent immediately, and the
-  // member has only `patience_if_suspected` to answer. Endpoints::stretched() makes both times
-  // longer if the client has left other connections before.
+  // If a member has sent nothing for the time `patience`, an open watch sends a heartbeat request.
+  // If no answer comes in the time `patience`, the connection is given up. If a call got no answer
+  // in time, the heartbeat request is sent immediately, and the member has only the time
+  // `patience_if_suspected` to answer. The actual times may be longer: see Endpoints::stretched().
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
-  // A call or a watch that uses the connection. EtcdLine has a list of all its riders.
+  // A rider is a call or a watch that uses the connection.
   class Rider {
    public:
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
@@ -35,15 +34,14 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has a new connection, but this rider (a call or a watch) still uses an
-    // earlier one. May destroy this rider, and other riders.
+    // Called when the client has a new connection, but this rider still uses an earlier one. The
+    // call may destroy this rider, and other riders.
     virtual void leave() = 0;
-    // Sends the member a heartbeat request. Returns false if this rider (a call or a watch) cannot
-    // send one.
+    // Sends the member a heartbeat request. Returns false if this kind of rider cannot send one, or
+    // cannot send one now.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
-    // Returns the number of the connection that this rider (a call or a watch) used last, or 0 if
-    // it has not used any.
+    // Returns the number of the connection that this rider used last, or 0 if it has used none.
     [[nodiscard]] std::uint64_t connection() const { return connection_; }
 
     // Begins a call over the current connection.
@@ -58,8 +56,7 @@ class EtcdLine {
   };
 
   // `deadline` is the time limit for one request. `http` and `timers` must live longer than this
-  // object, and this object must live longer than all its riders (the calls and watches that use
-  // it).
+  // object, and this object must live longer than all its riders.
   EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
       : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
 
@@ -70,23 +67,21 @@ class EtcdLine {
   // Returns why the previous connection was given up. The text may be empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
-  // ---- reports of the riders (calls and watches) about the connection with the number
-  // `connection`
+  // ---- reports of the riders about a connection
 
   // Records that a message has come over this connection from the member of the store.
   void heard(std::uint64_t connection);
   // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Records that the member of the store cannot serve requests now: it has said so, or it has ended
-  // a call without an answer.
+  // Records that the member cannot serve requests now: it has answered so, or has ended a call
+  // without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // Records that the connection has ended. Endpoints::broke() explains `is_slow`.
   void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
-  // Records that a call got no answer in time. `since` is the time at which the call began. This
-  // report is ignored while the connection is still being opened, since the member may not have
-  // received the call yet.
+  // Records that a call got no answer in time. `since` is the time at which the call began. Ignored
+  // while the connection is still being opened.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
@@ -105,9 +100,9 @@ class EtcdLine {
   Timers::Milliseconds deadline_;
   std::set<Rider*> riders_;
   std::string trouble_;
-  // A call whose only purpose is to open the current connection. If an ordinary call opened it,
-  // libcurl would close the half-open connection at the time limit of that call. But the opening
-  // may take longer than that limit.
+  // A call whose only purpose is to open the current connection, which may take longer than the
+  // time limit of an ordinary call. If an ordinary call opened the connection, libcurl would give
+  // the connection up at that limit.
   std::unique_ptr<Http2::Call> opening_;
   std::uint64_t opened_ = 0;       // the number of the connection that `opening_` opens
   Timers::Milliseconds heard_{0};  // when the last message came, or `pulse_` began

@@ -93,9 +93,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // Add a read to a transaction that has no writes. Without the read, a member would answer from
-  // its own copy of the store, which may be outdated. With the read, a majority of the members
-  // confirms the answer.
+  // A transaction without writes gets a read: then a majority of the members confirms the answer.
+  // Without the read, a member would answer from its own copy of the store, which may be outdated.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

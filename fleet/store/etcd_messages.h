@@ -1,5 +1,6 @@
-// Translates between the store's plain data and etcd's protobuf messages. Protobuf checks the
-// encoding of a message, and the functions of this file check its content. Does no input or output.
+// Translates between the plain data of fleet/store and etcd's protobuf messages. Protobuf checks
+// the encoding of a message, and the functions of this file check the content. This file does no
+// input or output.
 #pragma once
 
 #include <optional>
@@ -10,20 +11,19 @@
 
 namespace fleet::etcd_messages {
 
-// The maximum number of records in one answer. Even if the size of each record is 64 KiB, such an
-// answer is not longer than grpc_message_bytes_max.
+// The most records in one answer. Even with records of 64 KiB, such an answer is not longer than
+// grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
-// The maximum number of records in the first answer of a reading. It is small, since the size of
-// the records is not known yet.
+// The most records in the first answer of a reading: a small number, since the size of the records
+// is not known yet.
 inline constexpr std::size_t first_page_records = 100;
 
 // Returns a request for at most `limit` records of `keys`, from the key `from` on, at the revision
 // `revision`. Revision 0 means the newest revision.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
                                std::size_t limit);
-// Returns how many records to request next, according to the size of the records that were read so
-// far. Small records are requested in large numbers, since a cell of 10,000 nodes has 100,000
-// records.
+// Returns how many records to request next. The smaller the records in `read` are, the more records
+// are requested: a cell of 10,000 nodes has 100,000 records.
 [[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};
@@ -42,13 +42,13 @@ struct Page {
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
 // Returns a heartbeat request (etcd's progress request), which can be sent on the stream of an open
-// watch. A working member answers it immediately.
+// watch. A member that works answers immediately.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // the next answer has more changes of this revision
   bool canceled = false;
-  // If this is not 0, the watch has ended: the store has removed the old revisions up to this one.
+  // If not 0, the watch has ended, because the store has removed the revisions up to this one.
   Revision compacted = 0;
   std::string reason = {};
 };

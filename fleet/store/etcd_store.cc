@@ -10,8 +10,7 @@ namespace fleet {
 namespace {
 
 // A watch on one member of etcd, over one open stream. If the client changes to the next member,
-// the watch ends with a WatchLost. The owner of the watch then begins a new watch, which uses the
-// new member.
+// the watch ends with a WatchLost, and its owner begins a new watch.
 class EtcdWatch : public Watch, public EtcdLine::Rider {
  public:
   EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell);
@@ -31,7 +30,7 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Store::Then<const WatchNews&> tell_;
   Changes gathered_;  // the changes of a revision that is not complete yet
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // waits until the stream may be opened, then for its first answer
+  std::unique_ptr<Timer> timer_;  // for the opening of the stream, then for its first answer
 };
 
 EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell)
@@ -39,10 +38,10 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
   open();
 }
 
-// Opens the stream. The watch begins one revision before the wanted revision, because of a bug in
-// etcd 3.4. Assume that the store has removed all revisions up to exactly the wanted one. A watch
-// from the wanted revision would then miss erasures, without any error. For a watch from the
-// revision before, etcd does report that this revision was removed.
+// Opens the stream. Because of a bug in etcd 3.4, the watch begins one revision before the wanted
+// revision. The bug shows if the store has removed all revisions up to exactly the wanted one: a
+// watch from the wanted revision then misses erasures without any error, but a watch from the
+// revision before gets the error.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;
@@ -86,7 +85,7 @@ void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
   if (answer.more || gathered_.changes.empty()) return;
   const Changes whole = std::exchange(gathered_, {});
   from_ = whole.revision + 1;
-  const auto tell = tell_;  // a copy, since the call may destroy the watch
+  const auto tell = tell_;  // a copy, since tell() may destroy this watch
   tell(whole);
 }
 
@@ -135,8 +134,8 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// The state of a reading that needs several requests. Each answer is called a page. All pages show
-// the store at the revision of the first page.
+// The state of a reading that needs several requests. The answer to each request is called a page.
+// All pages show the store at the revision of the first page.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -194,8 +193,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // If the reading takes long, the store may have removed the revision of the first page in the
-  // meantime. In that case, the whole reading begins again, but not more than `restarts_max` times.
+  // While a long reading was under way, the store may have removed the revision of the first page.
+  // Then the whole reading begins again, at most `restarts_max` times.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -218,8 +217,7 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // A transaction without writes changes nothing. So if no answer comes, the transaction may be
-  // sent again, to another member.
+  // If no answer comes, a transaction without writes is sent again, to another member.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -239,7 +237,8 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Renews the lease once. etcd demands a stream for this call; it is closed after the first answer.
+// Renews the lease once. In etcd, this call is a stream, which is closed here after the first
+// answer.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

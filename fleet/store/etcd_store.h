@@ -1,5 +1,5 @@
-// Implements the interface Store with etcd. Uses gRPC over HTTP/2 with mutual TLS, and one member
-// of etcd at a time, whichever answers.
+// Implements the interface Store with etcd: by gRPC over HTTP/2, with mutual TLS. Each client uses
+// one member of etcd at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class EtcdStore : public Store {
     // not all begin with the same member.
     std::uint64_t seed = 0;
     // True for programs that run on many machines, such as fleet-agent. Such a program waits longer
-    // before it gives up a member, and may wait longer, for a random time, before it connects to
-    // the next one. So the programs of all machines do not reconnect at the same moment.
+    // before it gives up a member. Before it connects to the next member, it may pause for minutes,
+    // for a random time, so that the programs of all machines do not reconnect at the same moment.
     bool is_one_of_many = false;
   };
 

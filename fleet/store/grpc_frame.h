@@ -1,6 +1,6 @@
 // Implements the parts of gRPC that the fleet needs on top of HTTP/2: the prefix of five bytes
-// before each message, and the status in the trailers. Checks all bytes that come from the peer.
-// Does no input or output.
+// before each message, and the status in the trailers. All bytes from the peer are checked. This
+// file does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a message. Even the largest answer of a member is shorter: 1,000
-// records of 64 KiB each, with their keys.
+// The most bytes of a message. The largest answer of a member, 1,000 records of 64 KiB each with
+// their keys, is shorter.
 inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
 // The status codes of gRPC that other files use.
@@ -33,8 +33,8 @@ inline constexpr int grpc_unauthenticated = 16;
 // Cuts the stream of bytes that a call receives into messages of gRPC.
 class GrpcReader {
  public:
-  // Adds received bytes. Returns false if the bytes are not gRPC, or if a message is too long.
-  // After that, all later bytes are ignored.
+  // Adds received bytes. Returns false if the bytes are not gRPC, or if a message is too long. Then
+  // all later calls also return false, and next() returns no message any more.
   [[nodiscard]] bool take(std::string_view bytes);
   // Returns the next complete message, without its prefix, or no value if no message is complete
   // yet.
@@ -53,7 +53,7 @@ class GrpcStatus {
  public:
   void take_line(std::string_view line);
 
-  // Returns the status, or no value if the stream has ended without one.
+  // Returns the status, or no value if no status has come.
   [[nodiscard]] std::optional<int> code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 

@@ -13,16 +13,16 @@
 namespace fleet {
 namespace {
 
-// After each new call, libcurl is asked in this many turns of the event loop to send data.
-// Otherwise libcurl would not send the body of a new call on a connection that is already in use.
+// On a connection that is already in use, libcurl does not send the body of a new call by itself.
+// So libcurl is asked to send data in this many turns of the event loop after each new call.
 constexpr int pushes_of_a_call = 3;
 
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// Decides whether libcurl may send the request. libcurl calls this function before each try. If a
-// connection breaks before the answer, libcurl would send the request again over a new connection.
-// The second try is refused here, since the member may already have carried out the request.
+// libcurl calls this function before each try to send the request. If a connection breaks before
+// the answer, libcurl tries again over a new connection. This function allows only the first try,
+// since the member may already have carried out the request.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -71,8 +71,8 @@ void Http2::push_on() {
   if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
 }
 
-// Closes all connections that no call uses, except the newest. Must not be called from an observer,
-// since libcurl may then be running a callback for one of these connections.
+// Closes all connections that no call uses, except the newest. Not to be called from an observer,
+// since libcurl may be in a callback for one of these connections.
 void Http2::end_old_connections() {
   if (connections_.size() <= 1) return;
   std::set<std::uint64_t> used;
@@ -84,8 +84,8 @@ void Http2::end_old_connections() {
   });
 }
 
-// Passes received messages and the ends of calls to the observers. Must not be called from a
-// callback of libcurl: an observer may end calls, which libcurl forbids in its callbacks.
+// Tells the observers about received messages and about calls that have ended. Not to be called
+// from a callback of libcurl: an observer may end calls, which libcurl forbids in callbacks.
 void Http2::tell(CURLM* multi) {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {
@@ -97,8 +97,8 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
-    // If the gRPC status has come, the call has ended. Do not wait until libcurl reports the end of
-    // the stream: libcurl may do so only when more data is sent on that stream.
+    // With the gRPC status, the call has ended. libcurl may report the end of the stream much
+    // later, only when more data is sent on the stream.
     const auto at = calls_.find(number);
     if (at != calls_.end() && at->second->status_.code())
       tell_ending(number, at->second->ending(CURLE_OK));
@@ -148,8 +148,7 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // If this call was on an old connection, close that connection soon, unless other calls still use
-  // it: after push(), the event loop closes all old connections that no call uses.
+  // push() makes the event loop close old connections that no call uses any more.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 
@@ -209,9 +208,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl check certificates with the time that `judge_` returns. libcurl first calls the
-// function `prepare`, and then checks the certificates. It does both only if it opens a new
-// connection for this HTTP call.
+// Makes libcurl check certificates with the time that `judge_` returns. If libcurl opens a new
+// connection for this call, it first calls `prepare`, and then checks the certificates.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -235,8 +233,8 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // With this header, a member that has no leader answers with an error. Without the header, such a
-  // member would not answer at all.
+  // Because of this header, a member that has no leader answers with an error. Otherwise it would
+  // not answer at all.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)
@@ -263,9 +261,9 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
-// Returns the error message for a call that got no answer in time. It says how far the call got.
-// libcurl's own message is not used, since it may blame the lookup of a host name even if the URL
-// contains an IP address.
+// Returns the error message for a call that got no answer in time. The message says how far the
+// call got. libcurl's own message may blame the lookup of a host name even if the URL contains an
+// IP address.
 std::string Http2::Call::timeout_words() const {
   if (has_begun_) return "the member has not answered in time";
   curl_off_t connected_us = 0;

@@ -1,5 +1,5 @@
-// Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls share connections, which
-// have numbers. Never repeats a call that has failed: etcd_call.h does that.
+// Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls with the same number of a
+// connection share this connection. A call that has failed is not repeated here: see etcd_call.h.
 #pragma once
 
 #include <curl/curl.h>
@@ -27,18 +27,18 @@ struct Certificates {
   std::string key = {};
 };
 
-// The time with which the certificates of the store's members are checked. It is used instead of
-// the clock's time, since the clock of a machine may be wrong.
+// The time with which certificates of the store's members are checked. The clock is not used for
+// this, since the clock of a machine may be wrong.
 struct JudgingTime {
   std::int64_t seconds = 0;  // the time, in seconds since 1970
   std::string words = {};    // the time as a text for people
-  std::string wait = {};     // why no connection may be made now; empty if it may
+  std::string wait = {};     // why no connection may be made now; empty if one may be made
 };
 
 class Http2 {
  public:
-  // Called before each TLS connection. Returns the time with which certificates are checked. If
-  // there is no such function, the clock's time is used.
+  // Called before each TLS connection. Returns the time with which certificates are checked. If a
+  // Judge is null, certificates are checked with the clock's time.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
@@ -67,7 +67,7 @@ class Http2 {
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. If this object is destroyed, the call ends, and the observer is not called any more.
+  // One call. The destructor ends the call; after that, the observer is not called any more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -140,8 +140,8 @@ class Http2 {
   std::set<std::uint64_t> heard_;         // numbers of calls with news for their observers
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  // The connections, by their numbers. Each has a CurlLoop of its own: if several connections were
-  // in one CurlLoop, libcurl would choose the connection for a call by itself.
+  // The connections, by their numbers. Each connection has its own CurlLoop: if connections shared
+  // a CurlLoop, libcurl would choose the connection for a call.
   std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 

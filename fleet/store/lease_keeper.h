@@ -1,6 +1,6 @@
-// Keeps one lease: gets the lease from the store, renews it, and gets a new lease after the old one
-// has ended. Reports when the lease may have ended. The remaining time is measured with this
-// machine's clock, from the moment at which the last successful renewal was sent.
+// Keeps one lease: gets a lease from the store, renews it, and gets a new lease after the old one
+// has ended. Reports when the lease may have ended. This machine's clock measures the rest of the
+// lease, from the moment at which the last successful renewal was sent.
 #pragma once
 
 #include <cstdint>

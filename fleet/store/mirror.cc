@@ -27,7 +27,7 @@ void Following::take_reading(Reply<Reading> answer) {
   std::erase_if(reading.found,
                 [this](const KeyValue& record) { return !observer_.keeps(record.key); });
   watch_from(reading.revision + 1);
-  const auto read = observer_.read;  // a copy, since the call may destroy this object
+  const auto read = observer_.read;  // a copy, since read() may destroy this object
   read(std::move(reading));
 }
 
@@ -58,9 +58,9 @@ void Following::take_changes(const Changes& changes) {
   changed(kept);
 }
 
-// Ends the watch, and reads all records again after a pause. It would not be enough to begin a new
-// watch: if the store was restored from a snapshot, its revisions are lower than before. Without
-// the pause, a store that ends each watch at once would be asked for all records all the time.
+// Ends the watch, and reads all records again after a pause. A new watch alone would not be enough:
+// if the store was restored from a snapshot, its revisions are lower than before. Without the
+// pause, a store that ends each watch immediately would have to send all records all the time.
 void Following::read_again() {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });
@@ -91,8 +91,8 @@ const KeyValue* Mirror::find(std::string_view key) const {
   return at == records_.end() ? nullptr : &at->second;
 }
 
-// Returns the differences between the mirror and a new reading, sorted by key: the new, the changed
-// and the erased records.
+// Returns the changes from the mirror's copy to a new reading, sorted by key: records that are new,
+// changed or erased.
 Changes Mirror::difference_to(Reading reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
   auto old = records_.begin();
@@ -124,7 +124,7 @@ void Mirror::take_changes(const Changes& changes) {
       records_[change.now.key] = change.now;
     }
   }
-  const auto changed = changed_;  // a copy, since the call may destroy the mirror
+  const auto changed = changed_;  // a copy, since changed() may destroy the mirror
   changed(changes);
 }
 

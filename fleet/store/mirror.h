@@ -1,6 +1,6 @@
-// Follows some of the store's records, and keeps a local copy of them up to date. If the watch
-// ends, for example because a connection was lost, the records are read again. So the changes that
-// were made in between are reported, too.
+// Follows some of the store's records, and keeps a local copy of them up to date. A watch reports
+// their changes. If the watch ends, for example because a connection was lost, the records are read
+// again, so that no change is missed.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,21 @@
 
 namespace fleet {
 
-// Reads all records with these keys, and then watches their changes from the revision of that
-// reading on. Whenever the watch ends, reads all these records again. Unlike the class Mirror,
-// keeps no copy of the records.
+// Reads all records with these keys, and then watches their changes from the revision of this
+// reading on. After each end of a watch, reads all these records again. Following has no copy of
+// the records; Mirror has one.
 class Following {
  public:
   // Each of these functions may destroy the Following object that calls it.
   struct Observer {
     // Called with all records: once at the start, and again after each end of a watch.
     std::function<void(Reading)> read;
-    // Called with each change of the records after the most recent call of `read`.
+    // Called with the changes after the last call of `read`.
     std::function<void(const Changes&)> changed;
-    // Called when the watch is lost or a reading fails, so that changes are not reported. After
-    // that, `changed` is not called before `read` has been called.
+    // Called when the watch is lost or a reading has failed. After that, changes are not reported
+    // before the next call of `read`.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether changes of this key are reported. This is needed if `keys` covers more keys
-    // than the caller wants.
+    // Returns whether this key is reported, if `keys` covers more keys than the caller wants.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
@@ -61,8 +60,8 @@ class Following {
   Backoff backoff_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
-  // destroyed. The callback then does nothing.
+  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
+  // has expired because this object was destroyed.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
@@ -75,8 +74,8 @@ class Mirror {
   struct Observer {
     // Called when the copy has changed. The first call reports all records as changes.
     std::function<void(const Changes&)> changed;
-    // Called when the copy can no longer be kept up to date. The copy is up to date again at the
-    // next call of `changed`.
+    // Called when changes cannot be followed any more. At the next call of `changed`, the copy is
+    // up to date again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
     // Returns whether the copy should contain this key. Other keys are ignored.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };

@@ -2,9 +2,9 @@
 // six operations, so that another database can replace etcd. fleet/model defines what the records
 // mean.
 //
-// No function of this interface blocks. Each function calls its callback exactly once, but only
-// after the function has returned. If the Store object is destroyed, outstanding callbacks are
-// never called.
+// No function of this interface blocks. Each function except watch() calls its callback exactly
+// once, but only after the function has returned. If the Store object is destroyed, callbacks that
+// have not been called yet are never called.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct Keys {
   bool operator==(const Keys&) const = default;
 };
 
-// The reason why a request got no answer.
+// The reason why a request has failed.
 struct Trouble {
   enum class Kind {
     unreachable,  // no answer came in time; a later try may succeed
@@ -45,8 +45,8 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease, which ends if its owner does not renew it within the time `ttl`. Keys can be attached to
-// a lease. The store erases these keys when the lease ends.
+// A lease ends if its owner does not renew it within the time `ttl`. Keys can be attached to a
+// lease; when the lease ends, the store erases them.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -67,16 +67,16 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Changes up to this revision, in the order in which they were made. The changes of one transaction
-// follow each other.
+// Changes up to the revision `revision`, in the order in which they were made. The changes of one
+// transaction follow each other.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// Reports that the watch has ended, since the store has already removed some of the changes that
-// the watch should report. The caller must read all records again, and begin a new watch after the
-// revision of that reading.
+// Reports that the watch has ended, since the store has removed some of the changes that the watch
+// should report. The caller must read all records again, and begin a new watch after the revision
+// of this reading.
 struct Relist {
   Revision compacted = 0;
 };
@@ -89,8 +89,8 @@ struct WatchLost {
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// A watch. If this object is destroyed, the watch ends. After that, no change is reported, not even
-// a change that has already arrived.
+// A watch. The destructor ends the watch. After that, no change is reported, even if the change has
+// arrived already.
 class Watch {
  public:
   Watch() = default;
@@ -110,12 +110,12 @@ class Store {
   virtual ~Store() = default;
 
   // Reads all records with these keys, at one revision. A majority of the store's members confirms
-  // the reading. So the reading includes everything that was written before the call.
+  // the reading, so it includes everything that was written before the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // Carries out a transaction. The store refuses the transaction if a put has a lease that has
-  // ended. If the outcome is Unknown, the store may still carry out the transaction later, but only
-  // within twice the time limit for an answer.
+  // ended. If the outcome is Unknown, the store may still carry out the transaction, but not later
+  // than twice the time limit for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Requests a lease of at least `ttl`. The store may grant a longer one.
@@ -123,9 +123,9 @@ class Store {
   virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
-  // Calls `tell` for each change from the revision `from` on, once and in order. The watch ends
-  // with a Relist or WatchLost, or when the returned object is destroyed. `tell` may destroy that
-  // object.
+  // Calls `tell` with each change from the revision `from` on, once and in order. The watch ends
+  // when `tell` gets a Relist or WatchLost, or when the returned object is destroyed. `tell` may
+  // destroy that object.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };
@@ -136,7 +136,7 @@ class Store {
 struct StoreMember {
   std::uint64_t id = 0;
   std::string name = {};               // empty until the member has started for the first time
-  std::vector<std::string> urls = {};  // its addresses for clients; none until that start
+  std::vector<std::string> urls = {};  // for clients; empty until the first start
 };
 
 // The state of one member, as the member itself reports it.

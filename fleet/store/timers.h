@@ -1,6 +1,6 @@
-// Defines the interface through which code that uses the store deals with time: a monotonic clock,
-// delayed function calls, and the pauses before repeated tries. Programs use libuv's clock
-// (uv_timers.h). Tests use a simulated clock (virtual_time.h).
+// Defines an interface for time: a monotonic clock and delayed function calls. Programs implement
+// it with libuv (uv_timers.h), and tests with a simulated clock (virtual_time.h). This file also
+// computes the pauses before repeated tries.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// A delayed function call, which is cancelled if this object is destroyed.
+// A delayed function call. The destructor cancels the call.
 class Timer {
  public:
   Timer() = default;
@@ -33,15 +33,14 @@ class Timers {
   // Returns the time since some fixed moment. The time never decreases.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
-  // Calls `call` once, after `delay`, unless the timer is destroyed before. `call` may destroy the
-  // timer.
+  // Calls `call` once, after `delay`, unless the returned timer is destroyed before. `call` may
+  // destroy the timer.
   [[nodiscard]] virtual std::unique_ptr<Timer> after(Milliseconds delay,
                                                      std::function<void()> call) = 0;
 };
 
-// Computes the pauses before repeated tries. Each pause is a random time below a limit, and the
-// limit doubles with each try. Since the times are random, clients that have lost the same member
-// of the store do not all reconnect at once. The seed decides the random times.
+// Computes the pauses before repeated tries. The pauses are random, so that clients that have lost
+// the same member of the store do not all reconnect at once.
 class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -49,8 +48,8 @@ class Backoff {
   // The longest possible pause, unless the owner gives a different limit.
   static constexpr Milliseconds longest{30'000};
 
-  // Each pause is a random time from 0 to a limit. The limit is `least` for the first pause, then
-  // doubles with each pause, and is never above `most`.
+  // Each pause is a random time from 0 to a limit. The limit is `least` for the first pause,
+  // doubles with each pause, and is never above `most`. `seed` decides the random times.
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
       : chance_(seed), most_(most), least_(least) {}
 

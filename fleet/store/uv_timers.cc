@@ -19,8 +19,7 @@ class UvTimer : public Timer {
 
  private:
   static void is_up(uv_timer_t* handle) {
-    // Call a copy of the function, since the function may destroy the timer, which owns the
-    // original.
+    // A copy of the function, since the call may destroy the timer and the original with it.
     const auto call = static_cast<UvTimer*>(handle->data)->call_;
     call();
   }
@@ -36,8 +35,7 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  // Make libuv read the clock now. Otherwise libuv would count the delay from the moment at which
-  // it last read the clock.
+  // Without this call, libuv would count the delay from the moment at which it last read the clock.
   uv_update_time(&loop_);
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }
