@@ -15,7 +15,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members of a command that a person may write. Programs write all other members.
+// The members of a command that a person may write.
 constexpr auto command_members = std::to_array<std::string_view>(
     {"v", "action", "version", "reason", "downgrade", "not_after_ms"});
 // The time within which a command must begin, if the order does not set it.
@@ -35,8 +35,7 @@ Result<Command> command_in(const Order& order, const Orderer& orderer) {
     if (std::find(command_members.begin(), command_members.end(), name) == command_members.end())
       return Refusal{"there is no member " + name};
   }
-  // The id has the same form as the id of a command in a rollout: TRACE.STEP.ATTEMPT. Here `x`
-  // stands in place of the step.
+  // The command can be parsed only with a valid id. The final id, below, contains the action.
   body.value().members["id"] = json_text("c-" + orderer.trace + ".x.1");
   auto read = read_record<Command>(write_tree(body.value()));
   if (!read) return read.refusal();

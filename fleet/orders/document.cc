@@ -17,17 +17,18 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of records of which a document may contain several, each under a name of its own.
+// The kinds of records of which a document may contain several, each with a name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members that say who wrote a record, when, from which order (`trace`), and in which format
-// (`v`). They are not a part of an order, so they are not compared.
+// The members that say who wrote a record, when, by which order (`trace`), and in which format
+// (`v`). They do not belong to the order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
-// The terms of a rollout that are filled in when it begins, whatever a document says.
+// The terms of a rollout that are filled in when it begins. What the document says of them does not
+// count.
 constexpr auto filled_in =
     std::to_array<std::string_view>({"v", "digest", "no_undo", "max_failed_unsaid"});
-// The terms that are filled in if the document names them without a value, as it may.
+// The terms that are also filled in if their values in the document are 0 or empty.
 constexpr auto filled_in_if_open =
     std::to_array<std::string_view>({"batches", "seed", "confirm_ms"});
 
@@ -79,16 +80,17 @@ struct There {
   std::string why_not = {};  // why the existing record contradicts the order; may be empty
 };
 
-// Returns the terms in the record of a rollout, in the form in which programs write them: a member
-// such as `"undo": false`, which says no more than its absence, is absent.
+// Returns the terms in the record of a rollout, in the form in which programs write them: without
+// members that are false or empty.
 Result<JsonTree> terms_in(const std::string& record) {
   const auto rollout = read_record<Rollout>(record);
   if (!rollout) return rollout.refusal();
   return *tree_of_text(write_record(rollout.value())).find("terms");
 }
 
-// Returns whether a rollout with the term `is` may have been begun by a document with the term
-// `wanted`. Each of them is null if it is absent in the form that terms_in() returns.
+// Compares one term of an existing rollout, `is`, with the same term of the document, `wanted`. A
+// term that is absent in the result of terms_in() is null here. Returns whether a rollout that the
+// document began would have this term.
 bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wanted) {
   if (is == nullptr || wanted == nullptr ? is == wanted : *is == *wanted) return true;
   if (std::ranges::find(filled_in, name) != filled_in.end()) return true;
@@ -97,13 +99,13 @@ bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wa
   if (is_nothing && std::ranges::find(filled_in_if_open, name) != filled_in_if_open.end()) {
     return true;
   }
-  // The release may have raised the protocol that the nodes need.
+  // When the rollout began, the release may have raised the protocol that the nodes need.
   if (is == nullptr || wanted == nullptr || name != "min_protocol") return false;
   return std::stoll(is->text) > std::stoll(wanted->text);
 }
 
-// Compares an existing rollout with the document's order. Compares only terms that the document
-// names, since all other terms were filled in when the rollout began.
+// Compares an existing rollout with the document's order: only the terms that the document names,
+// since all other terms were filled in when the rollout began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const auto there = terms_in(found.value);
   const auto wanted = terms_in(order.body);
@@ -137,8 +139,7 @@ There plan_there(const Order& order, const KeyValue& found) {
     if (one.ignore_window != now.ignore_window) return "ignore_window";
     if (one.over_budget != now.over_budget) return "over_budget";
     const std::string target = one.target.empty() ? "*" : one.target;
-    // Records of plans that earlier versions of this project have written do not contain the
-    // target.
+    // Earlier versions of this project have written records of plans without the target.
     if (!now.target.empty() && target != now.target) return "target";
     return one.steps == now.steps ? "" : "steps";
   }();
@@ -153,8 +154,8 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// Adds everything in the transaction `more` to the transaction `all`. Does not add a condition (a
-// Compare) that `all` already contains.
+// Adds everything in the transaction `more` to the transaction `all`, except conditions that `all`
+// has already.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -174,9 +175,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that writes all records of a new rollout or plan. (If a rollout or plan
-// is ordered without a document, several transactions write these records.) Returns a Refusal if
-// the transaction would be too large.
+// Returns one transaction that writes all records of a new rollout or plan. `creation` makes
+// several transactions for this; here they become one. Returns a Refusal if the transaction would
+// be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -187,10 +188,9 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // `creation` returns transactions to be committed one after the other. So each transaction
-    // after the first has a condition: the record of the rollout or plan must be unchanged since
-    // the previous transaction wrote it. Here all these transactions become a single one, and the
-    // record does not exist before it. The condition could never be met, so drop it.
+    // Each transaction of `creation` after the first has the condition that the record of the
+    // rollout or plan is unchanged since the last transaction. In a single transaction, this
+    // condition could not hold, so it is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;
@@ -209,8 +209,7 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns no value on success, or otherwise why the order is
-  // refused.
+  // Adds an order to the decision. Returns why the order is refused, or no value on success.
   std::optional<OrderRefused> add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return malformed("it has a name that no record may have");

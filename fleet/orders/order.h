@@ -1,19 +1,21 @@
 // This file decides about the orders of people: to write, change or erase a record of the cell, or
-// to begin a rollout or a plan. An order comes through fleetctl, through HTTP, or in a document.
-// The caller first reads the records whose keys order_reads() returns. Then decide_order() decides
-// what to write to the store. It also makes the event for the history, which names the person. This
-// file does no input or output.
+// to begin a rollout or a plan. A person gives orders by fleetctl, by HTTP, or in a document. The
+// caller first reads the records whose keys order_reads() returns. Then decide_order() decides what
+// to write to the store, and makes the event by which the history names the person. This file does
+// no input or output.
 //
-//     desired/COMPONENT, node/ID/desired/COMPONENT    the desired version: put, patch, erase
+// Put, patch and erase are the three kinds of orders about a record:
+//
+//     desired/COMPONENT, node/ID/desired/COMPONENT    put, patch and erase the desired version
 //     window/GROUP, settings, stop                    put, patch, erase
-//     release/COMPONENT/VERSION                       put; it cannot be changed later
-//     node/ID/command/COMPONENT                       put sends one command to one node
-//     rollout/ID                                      put begins it: {"terms": …}; patch orders
-//                                                     {"order": "pause"}, "none" (resume it),
-//                                                     "abort" …
-//     plan/NAME                                       put begins it: the steps, and its nodes,
-//                                                     {"target": …}; erase removes the records of
-//                                                     its run, so that the next run begins anew
+//     release/COMPONENT/VERSION                       put; no order changes a published release
+//     node/ID/command/COMPONENT                       put sends the node a command
+//     rollout/ID                                      put, with {"terms": …}, begins a rollout;
+//                                                     patch, with {"order": "pause"}, "none" for
+//                                                     a resume, "abort" …, steers the rollout
+//     plan/NAME                                       put, with the steps and {"target": …},
+//                                                     begins a plan; erase removes the records of
+//                                                     the plan's run, so that a next run can begin
 #pragma once
 
 #include <memory>
@@ -37,7 +39,7 @@ enum class Deed { put, patch, erase };
 struct Order {
   Deed deed = Deed::put;
   std::string subject = {};   // the record's key without /fleet/v1/, such as `window/night`
-  std::string body = {};      // JSON: the whole record or, for a patch, the members to change
+  std::string body = {};      // JSON: the whole record; for a patch, only the members to change
   bool many_batches = false;  // allows a rollout with more than batches_unasked_max batches
 };
 
@@ -63,16 +65,16 @@ struct OrderRefused {
 struct OrderTaken {
   bool is_new = false;  // true if the record did not exist before the order
   // The transactions to write, one after the other. The caller adds the event to the last
-  // transaction. If the store refuses a transaction, the caller reads the records again and decides
-  // anew. The list is empty if nothing has to change, or if the object `creation`, which begins a
-  // rollout or plan, makes all transactions.
+  // transaction. If the store refuses a transaction, the caller reads the records again, and calls
+  // decide_order() again. The list may be empty.
   std::vector<Transaction> parts = {};
-  // If not null, this object makes the transactions that write the records of a new rollout or
-  // plan. The caller writes `parts` first. The object makes one transaction after the other, each
-  // from the records that the store has after the previous transaction.
+  // If not null, an object that makes further transactions, for the caller to write after `parts`:
+  // they write the records of a new rollout or plan. The object makes each transaction from the
+  // records that the store has after the last one.
   std::shared_ptr<Creation> creation = {};
-  // If not 0, the caller first makes a lease of this many seconds, and attaches the lease to all
-  // records in `parts` with add_lease(). The store erases these records when the lease ends.
+  // If not 0, the caller first requests a lease of this many seconds from the store, and attaches
+  // the lease to all records in `parts` by add_lease(). The store erases these records when the
+  // lease ends.
   std::int64_t lease_s = 0;
   FleetEvent event = {};
   std::string shown = {};  // JSON: the nodes of a new rollout or plan, or the id of a command
@@ -87,14 +89,14 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // for all keys with this prefix.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// Decides about an order. `reading` must contain all records whose keys order_reads() returns.
+// Decides about an order. `reading` must have the records of all keys that order_reads() returns.
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
 // Attaches the lease to all records that the order writes.
 void add_lease(OrderTaken& taken, LeaseId lease);
 
-// These functions make the refusal of an order, one for each kind of refusal.
+// Each of these functions makes a refusal of the kind that the function's name gives.
 [[nodiscard]] inline OrderRefused malformed(std::string reason) {
   return {OrderRefused::Why::malformed, std::move(reason)};
 }

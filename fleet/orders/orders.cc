@@ -1,6 +1,5 @@
-// An order is decided in two steps. order_reads() returns the keys that must be read for the order.
-// Then decide_order() passes the order to the function for its kind of record: a plan, a rollout, a
-// command, or a record that people set.
+// order_reads() and decide_order() pass an order on to the functions for its kind of record: a
+// plan, a rollout, a command, or a record that people set.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -75,7 +74,8 @@ OrderDecision decide(const Order& order, const ParsedKey& key, const Reading& re
   return write(order, key, found, reading, orderer);
 }
 
-// Returns whether the order begins something, which the record `stop` forbids.
+// Returns whether the order must be refused while the record `stop` exists, since it begins
+// something.
 bool begins(const OrderTaken& taken) {
   const auto is_of_stop = [](const Compare& one) {
     return one.key == key_of(KeyKind::stop) && one.revision == 0;

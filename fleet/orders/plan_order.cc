@@ -22,14 +22,14 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members that a person may write in the JSON of a plan. All other members are written by
-// programs while the plan runs.
+// The members that a person may write in the JSON of a plan. Programs write the other members while
+// the plan runs.
 constexpr auto plan_members =
     std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
                                      "ignore_window", "over_budget", "target"});
 
-// Returns the first member of the plan that a person may not write, or an empty string if there is
-// none. In records such members are ignored, but in a person's plan they are mistakes.
+// Returns the first member in a person's JSON that the person may not write, or an empty string if
+// there is none.
 std::string wrong_member(const JsonTree& plan) {
   for (const auto& [name, value] : plan.members) {
     if (std::ranges::find(plan_members, name) == plan_members.end()) return name;
@@ -65,9 +65,9 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Returns the members of the plan: all enrolled nodes that the target selects, even nodes that do
-// not report. A plan needs all its members. So if a node is gone for good, a person has to remove
-// it from the cell first.
+// Returns the members of the plan: all nodes of the cell that the target selects, even nodes that
+// do not report. A plan waits for all its members, so a person has to remove a node that is gone
+// for good from the cell first.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -109,8 +109,8 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
 }
 
 // Returns why the nodes cannot be members of the plan, or no value if they can. A plan must not
-// bring a member to an older version than it runs, since data that a newer version has migrated
-// cannot be migrated back.
+// bring a member to an older version than the member runs, since data that a newer version has
+// migrated cannot be migrated back.
 std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;
@@ -123,7 +123,7 @@ std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan
          ": no plan goes back";
 }
 
-// Returns why the cell's budgets do not allow a step of this plan, or no value if they do. A budget
+// Returns why a step of this plan exceeds a budget of the cell, or no value if none does. A budget
 // limits how many nodes may be down at the same time.
 std::optional<std::string> why_over_budget(const Plan& plan, const Reading& reading) {
   Budgets budgets;

@@ -34,8 +34,8 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Returns the terms in an order. Unlike in records from the store, an unknown member is refused: a
-// person has written the terms, so the unknown member is most likely a mistake.
+// Returns the terms in an order. An unknown member is refused, since it is most likely a person's
+// mistake. (In records from the store, unknown members are ignored.)
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -56,8 +56,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
   }
-  // The number `unsaid` stands for a value that was not given. So a person must not write this
-  // number as a value.
+  // A person must not write the number `unsaid`, since it stands for a value that was not given.
   if ((is_said("batch") && read.batch == unsaid) ||
       (is_said("max_failed") && read.max_failed == unsaid)) {
     return Refusal{"terms: batch and max_failed are at least 1"};
@@ -86,7 +85,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Returns those of the nodes that belong to one of the batches of the drafted rollout.
+// Returns those of `nodes` that are in a batch of the draft.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

@@ -1,5 +1,5 @@
-// This file makes the record to be stored from the record that a person has written. It checks the
-// record, and fills in the members that the person has left out.
+// This file checks a record that a person has written, and makes the record to be stored: it fills
+// in the members that programs write.
 #include <algorithm>
 #include <tuple>
 
@@ -30,9 +30,9 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Parses the record that a person has written. Unknown members are returned in `kept` if they have
-// the same values in the existing record: a newer program may have written them there. Any other
-// unknown member is a person's mistake, and is refused.
+// Parses the record that a person has written. An unknown member that has the same value in the
+// existing record is put into `kept`: a newer program may have written this member. Other unknown
+// members are mistakes of the person, and are refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -112,9 +112,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes to which a desired version applies. A desired version of one node applies to
-// that node. A desired version of the cell applies to all nodes that a person has not pinned to a
-// version.
+// Returns the nodes to which a desired version applies: one node, or all nodes of the cell except
+// those that a person has pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;
@@ -127,7 +126,7 @@ std::vector<NodeView> meant_by(const Asked& asked) {
   return nodes;
 }
 
-// Returns whether the node of this record may use the cell, even if it has not reported yet.
+// Returns whether the node of this record was enrolled in the cell, and is not revoked.
 bool is_enrolled(const Asked& asked) {
   const KeyValue* found =
       asked.reading.find(key_of(KeyKind::identity, {node_kind, asked.key.names.front()}));
@@ -146,7 +145,8 @@ Result<RecordSet> desired(const Asked& asked) {
   const auto found = published_release(asked.reading, component, wish.version);
   if (!found) return found.refusal();
   const auto nodes = meant_by(asked);
-  // A record of a node that does not exist would make a silent node, for which plans wait.
+  // A node counts as silent if it has a record and does not report. Plans would wait for it, so
+  // there must be no record of a node that does not exist.
   if (asked.key.kind == KeyKind::node_desired && nodes.empty() && !is_enrolled(asked))
     return Refusal{asked.key.names.front() + ": no such node"};
   const auto down = why_no_going_down(nodes, component, wish.version);
@@ -164,8 +164,8 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether each manifest in the order is really for the architecture that the order states
-// for this manifest. An order need not state architectures.
+// Returns whether each manifest in the order is for the architecture that the order states for it,
+// if the order states one.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {
