@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The maximum number of bytes of an address. A host name has at most 253 bytes (RFC 1035).
+// The most bytes of an address. A host name has at most 253 bytes (RFC 1035).
 constexpr std::size_t address_bytes_max = 253;
 
 bool has_address(X509* certificate, const std::string& address) {
@@ -21,8 +21,8 @@ bool has_address(X509* certificate, const std::string& address) {
              : X509_check_host(certificate, address.data(), address.size(), 0, nullptr) == 1;
 }
 
-// Returns why the certificate cannot be used in the needed role, such as `is not a client's`.
-// Returns an empty string if it can. The roles are authority, client and server.
+// Returns why the certificate cannot be used in the needed role, such as `is not a client's`, or an
+// empty string if it can. The roles are authority, client and server.
 std::string missing_role(X509* certificate, const CertificateNeed& need) {
   const bool is_authority = X509_check_ca(certificate) == 1;
   if (need.is_authority) return is_authority ? "" : "is not an authority's";

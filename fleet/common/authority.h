@@ -1,5 +1,5 @@
-// Makes keys and certificates for a new cell without certificate requests, and checks existing
-// certificates. Keys and certificates are texts in PEM; see certificate.h.
+// Makes the keys and certificates of a new cell, and checks existing certificates. Keys and
+// certificates are texts in PEM; see certificate.h.
 #pragma once
 
 #include <string>
@@ -12,11 +12,10 @@ namespace fleet {
 // Returns a new private key on the curve P-256, or an empty string if OpenSSL cannot make one.
 [[nodiscard]] std::string new_private_key();
 
-// Makes and signs a certificate for the private key `key`. The caller has the private key, so
-// `signing.request` is not needed.
+// Makes and signs a certificate for the private key `key`. `signing.request` is ignored.
 [[nodiscard]] Signed sign_for_key(Signing signing, const std::string& key);
 
-// The conditions that a certificate must meet to be used, such as its name and its authority.
+// The conditions that a certificate must meet.
 struct CertificateNeed {
   std::string name = {};
   // The certificate, in PEM, of the authority that must have signed the checked certificate.
@@ -26,9 +25,8 @@ struct CertificateNeed {
   std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
 };
 // Returns why the certificate does not meet the conditions `need` at the time `now`, or an empty
-// string if it does. Checks the name, the key, the authority, the role, the addresses and the
-// validity of the certificate. Does not check the key if `key` is empty, which means that the key
-// is kept elsewhere.
+// string if it does. Checks the name, the private key, the role, the authority, the addresses and
+// the validity of the certificate. If `key` is empty, does not check the private key.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

@@ -25,9 +25,9 @@ std::string common_name(X509_NAME* subject) {
   return size < 0 ? "" : std::string(name, static_cast<std::size_t>(size));
 }
 
-// Sets the common name. Gives OpenSSL the name as a string that is in UTF-8 already. If OpenSSL had
-// to convert the name, it would refuse a name of more than 64 bytes, and the name in a node's
-// certificate (`node:` and the node's name) may be longer.
+// Sets the common name, as V_ASN1_UTF8STRING. With the type MBSTRING_UTF8, OpenSSL would refuse a
+// name of more than 64 bytes, but the name in a node's certificate (`node:` and the node's name)
+// may be longer.
 bool set_common_name(X509_NAME* subject, const std::string& name) {
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   return X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING, text, -1, -1, 0) == 1;
@@ -47,9 +47,9 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns those facts about a new certificate that are kept in a record of the cell. A certificate
-// is valid from one day before its signing. So the member `issued`, the time of signing, is
-// computed as the beginning of the validity plus one day.
+// Returns the facts about a certificate that a record of the cell contains. A certificate is valid
+// from one day before it was signed, so the time of signing is a day after the beginning of the
+// validity.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,

@@ -1,7 +1,7 @@
-// Makes and reads certificates and certificate requests, as texts in PEM. The store uses the name
-// in a client's certificate as the name of the user. So a client must not choose that name: the
-// signer decides which name a certificate gets, and takes only the public key from a request.
-// Private keys never leave the machine on which they were made.
+// Makes and reads certificates and certificate requests, as texts in PEM. The store knows a client
+// by the name in the client's certificate. So a client must not choose this name: the signer
+// decides which name a certificate gets, and takes only the public key from a request. Private keys
+// never leave the machine on which they were made.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct Signer {
 struct Signing {
   std::string request = {};
   Signer signer = {};
-  std::string name = {};     // the name that the certificate gets, in the form KIND:WHO
-  bool only_renews = false;  // if true, a request for another name than `name` is refused
+  std::string name = {};     // the name that the certificate gets, such as `node:n1`
+  bool only_renews = false;  // if true, the request must be for `name`
   int days = 0;
   // IP addresses and host names of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};
-  // If true, the certificate is for an authority, and is signed with its own key. `signer.key` is
-  // then the authority's key, and `signer.certificate` is empty.
+  // If true, the certificate is for an authority, and is signed with this authority's own key,
+  // `signer.key`. `signer.certificate` is then empty.
   bool is_authority = false;
 };
 
@@ -46,12 +46,12 @@ struct Signed {
 // is behind accepts the certificate.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// The result of proof_of_key(), which checks whether a request was made with the key of
-// `certificate`, and whether the authority has signed `certificate` for the name `name`.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
-  std::string error = {};   // why the request or certificate is refused; empty if both are good
+  std::string error = {};   // why the request or the certificate is refused; empty if both are good
 };
+// Checks whether a request was made with the key of `certificate`, and whether the authority has
+// signed `certificate` for the name `name`.
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);
 
@@ -67,8 +67,8 @@ struct KeyProof {
 // certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
-// Returns whether this authority has signed the certificate, which may have expired since. If
-// `authority` contains several certificates, only the first one counts.
+// Returns whether this authority has signed the certificate, even if the certificate has expired.
+// If `authority` contains several certificates, only the first one counts.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 
 // Returns the serial number and the validity of the certificate, or no value if the text is not a
@@ -80,19 +80,17 @@ struct KeyProof {
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// A revocation list, or the reason why it could not be made. with_revoked() returns the list
-// `before` with the serial numbers `serials` added. If `before` is empty, the returned list
-// contains only `serials`. The returned list is valid for `days` days.
 struct RevocationList {
-  std::string list = {};  // the list in PEM; empty if there was an error
-  std::string error = {};
+  std::string list = {};   // the list in PEM; empty if there was an error
+  std::string error = {};  // why the list could not be made
 };
+// Returns the list `before` with the serial numbers `serials` added, signed anew and valid for
+// `days` days. If `before` is empty, the returned list has only `serials`.
 [[nodiscard]] RevocationList with_revoked(const std::string& before,
                                           const std::vector<std::string>& serials,
                                           const Signer& signer, int days);
 
-// Makes the answer to a node's request for a new certificate. Called by fleet-signer and fleetctl,
-// since these programs have the authority's key.
+// Returns the answer to a node's request for a new certificate: the certificate, or an error.
 [[nodiscard]] RenewalAnswer answer_of(const PendingRenewal& pending, const Signer& signer, int days,
                                       UnixSeconds now);
 

@@ -1,6 +1,5 @@
-// Finds out the ids of this process and facts about its machine, for the store's records, and
-// converts times to texts. fleet-agent compares the ids to recognize another machine that uses the
-// same node name.
+// Finds out ids and facts of this process and its machine, for the store's records, and converts
+// times to texts. By the ids, fleet-agent recognizes another machine that uses the same node name.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace fleet {
 
-// Returns a new random id, for example for this process of fleet-agent. Reads no file, since a unit
-// of systemd may hide /proc/sys from its processes.
+// Returns a new random id. Reads no file, since a unit of systemd may hide /proc/sys from its
+// processes.
 [[nodiscard]] std::string new_instance_id();
-// Returns the first line of the file, which contains an id that changes at each boot.
+// Returns the first line of the file, an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
 // Returns a hash of the machine id in the file. No two machines have the same machine id, unless
 // one is a copy of the other. Returns an empty string if there is no machine id.

@@ -1,7 +1,7 @@
-// Writes a line of a program's log to standard error, and finds the last line of another program's
-// output. Parts of a log line may come from outside, for example from records, answers or the
-// output of hooks. So each log line is escaped: such a part cannot begin a second line, and cannot
-// send control sequences to a terminal.
+// Writes lines of a program's log to standard error, and finds the last line of another program's
+// output. A log line may contain text from outside, for example from records or from the output of
+// other programs. So each line is escaped: such text cannot begin a second line, and cannot send
+// control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,19 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a line of the log. A longer line is cut, as in the upgrader's log.
+// The most bytes of a line of the log, as in the upgrader's log. A longer line is cut.
 inline constexpr std::size_t log_columns_max = 4'000;
 
 // Returns the text as the log shows it: escaped, and cut if it is too long.
 [[nodiscard]] std::string log_text(std::string_view text);
 
-// Writes the line `PROGRAM: TEXT` to standard error. Never waits: a reader of the log that has
-// stopped must not stop this process, too, so the line is lost if there is no room for it.
+// Writes the line `PROGRAM: TEXT` to standard error. Never waits for the reader of the log: if
+// there is no room for the line, the line is lost.
 void log_line(std::string_view program, std::string_view text);
 
 // ---- the last line of a program's output, to be put into a record of the store
 
-// The maximum number of bytes that are kept of a program's last line. The limit is small, since the
-// record that contains the line has other members, too.
+// The most bytes of a program's last line that are put into a record.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Returns the last line of the text as printable ASCII. All other bytes become `?`.

@@ -1,5 +1,5 @@
 // Defines types that own OpenSSL's objects, and functions that convert between these objects and
-// texts in PEM. Only the files in fleet/common that work with certificates may include this file.
+// texts in PEM. Only the files of fleet/common about certificates and keys include this file.
 #pragma once
 
 #include <openssl/bio.h>

@@ -31,14 +31,13 @@ class Outside {
   Outside(uv_loop_t& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Aborts all requests that are under way. Their callbacks `then` are not called.
+  // Aborts all requests that are under way, and does not call their functions `then`.
   ~Outside() { *over_ = true; }
 
   // The limits for one answer. An answer that comes too late or is too long counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
-    // The maximum number of bytes of a body. Even the index of a source with thousands of releases
-    // is shorter.
+    // The most bytes of a body, more than the index of a source with thousands of releases has.
     std::size_t bytes_max = 16'777'216;
   };
 

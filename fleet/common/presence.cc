@@ -5,12 +5,12 @@
 namespace fleet {
 namespace {
 
-// The time to live of the record's lease. If the process is killed, the record disappears after
-// about this time.
+// The length of the record's lease: if the process is killed, the record disappears after about
+// this time.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
-// The pause after the store has denied the write because a permission is missing. The write is then
-// repeated, since a person may have granted the permission in the meantime.
+// The pause before the next try after the store has denied the write. In this time, a person may
+// grant a missing permission.
 constexpr std::chrono::milliseconds denied_time{60'000};
 
 }  // namespace
@@ -37,9 +37,9 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
   write();
 }
 
-// Writes the record, without comparing it with the record that is in the store. If two processes
-// use the same key by mistake, the later write replaces the earlier one. The process whose record
-// was replaced does not write again: otherwise the two would replace each other's record for ever.
+// Writes the record, even if the store has a record of another process at this key. If two
+// processes use the same key by mistake, the last write counts. A process does not repeat its write
+// when another one has replaced the record: otherwise both would write for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

@@ -16,19 +16,18 @@ namespace fleet {
 
 class Presence {
  public:
-  // `key` is the key of the record that shows that this process runs. Each time the store refuses
-  // to write this record because a permission is missing, `denied` is called with the store's
-  // message.
+  // `key` is the key of the record that shows that this process runs. Each time the store denies
+  // the write of this record, for example because a permission is missing, `denied` is called with
+  // the store's message.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});
 
-  // Writes the record as soon as this process has a lease, and again with a new lease whenever the
-  // old lease is lost. Each time, the same transaction also writes the records `lasting`. They have
-  // no lease, so they remain in the store when the process exits.
+  // Writes the record with the value `value` as soon as this process has a lease, and again after
+  // each loss of the lease. The same transaction also writes the records `lasting`, which have no
+  // lease, so that they stay in the store when the process has exited.
   void show(std::string value, std::vector<Put> lasting = {});
-  // Ends the lease of the record that shows that this process runs. The store then erases this
-  // record.
+  // Ends the lease, so that the store erases the record. The records `lasting` stay.
   void end();
 
  private:

@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Returns the program name that the manifest of each release of this component must contain.
+// Returns the name that all manifests of this component must contain.
 std::string_view name_for(std::string_view component) {
   return component == "agent" ? "fleet-agent" : component;
 }
@@ -63,7 +63,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // Check that the record can be parsed, since a published record cannot be changed any more.
+  // Check that the record can be parsed: a published record is never changed.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

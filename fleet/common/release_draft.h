@@ -1,6 +1,6 @@
-// Makes the record of a release from the release's manifests, one for each architecture. A release
-// that a person publishes, with fleetctl or by HTTP, is checked in the same way as a release that a
-// source of releases offers. Does no input or output.
+// Makes the record of a release from the release's manifests, one for each architecture, and checks
+// them. A person may publish a release by fleetctl or by HTTP, and a controller may publish one
+// from a source of releases. This file does no input or output.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 namespace fleet {
 
 // Returns the digest of a release: the SHA-256 of all its manifests with their architectures and
-// signatures, in the order in which the release lists them. The record of a desired version
-// contains this digest, so that nobody can replace the release by another release with the same
+// signatures, in the order in which the release lists them. Each record that orders a version, such
+// as a desired version, contains the digest, so that no node accepts another release with the same
 // version.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 class ReleaseDraft {
  public:
-  // Adds a manifest, which was found at the URL `url`, and its signature. Returns an empty string
-  // on success, or else why the manifest is refused.
+  // Adds the manifest from the URL `url`, and its signature. Returns why the manifest is refused,
+  // or an empty string on success.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  // Returns the record of the release, and the digest of all its manifests. Returns a Refusal if
-  // there is no manifest, if two manifests are for the same architecture, or if a manifest belongs
-  // to another component.
+  // Returns the record of the release. Returns a Refusal if there is no manifest, if the manifests
+  // belong to another component, if two are for the same architecture, or if the record cannot be
+  // parsed.
   [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:

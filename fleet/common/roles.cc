@@ -15,7 +15,7 @@ Keys one(KeyKind kind) {
 }
 
 // Returns the permissions of a node. A node may read and write the keys below `node/ID/`, and may
-// read the records of the cell that it needs. The prefix ends in `/`, so that the node `n1` has no
+// read the records of the cell that it needs. Since the prefix ends in `/`, the node `n1` has no
 // permission for the keys of `n10`.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
@@ -23,11 +23,11 @@ Permissions of_node(const std::string& node) {
                     one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the permissions of an operator. An operator orders what nodes do, but issues no
-// certificates, publishes no releases and changes no settings. The permission to write covers all
-// keys below `node/` with one range, since narrower permissions would need three ranges for each
-// node. So an operator can also write a node's request for a certificate. But the authority does
-// not sign such a request, since it was not made with the key of the node's current certificate.
+// Returns the permissions of an operator. An operator gives nodes orders, but issues no
+// certificates, publishes no releases and changes no settings. An operator may write all keys below
+// `node/`, since narrower permissions would need three ranges of keys for each node. So an operator
+// can also write a request for a certificate of a node. But the signer refuses a request that was
+// not made with the key of the node's current certificate.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
@@ -35,15 +35,14 @@ Permissions of_operator() {
 }
 
 // Returns the permissions of a controller. A controller reads all records, and writes most of them.
-// It cannot write the records that decide who is in the cell: identities, tokens and approvals. It
-// has no permission for the store's users and roles, nor for snapshots, which etcd allows only to
-// users with all permissions.
+// A controller cannot write the records that decide who is in the cell: identities, tokens and
+// approvals. It may not change the store's users and roles, or take snapshots, which etcd allows
+// only to users with all permissions.
 //
-// Earlier versions of this project let controllers write all records. A cell that was set up by
-// such a version must lose that permission. The new permission to read all records is for the same
-// range of keys as the old one, so etcd replaces the old permission with the new one. The new
-// permissions to write are granted first, so that a running controller can always write its
-// records.
+// Earlier versions of this project let controllers write all records. In a cell from such a
+// version, a controller must lose this old permission. The new permission to read all records is
+// for the same range of keys, so it replaces the old permission in etcd. The permissions to write
+// are granted before it, so that a running controller can always write its records.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

@@ -1,6 +1,6 @@
-// Decides which keys a user of the store may read and write. This depends on the kind in the user's
-// name: for example, the user `operator:anna` has the permissions of an operator. Does no input or
-// output.
+// Decides which keys a user of the store may read and write. The first part of the user's name is
+// the kind of user: for example, `operator:anna` has the permissions of an operator. This file does
+// no input or output.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Defines the options that all programs of the fleet have: --help and --version, and the endpoints
-// and certificate files with which a program reaches the store. Also defines the texts that a
-// program prints if its command line asks for them or is wrong.
+// Defines the options that all programs of the fleet have: --help, --version, and the endpoints and
+// certificate files with which a program reaches the store. Also makes the text that a program
+// prints for --help, for --version, or for a wrong command line.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct StoreOptions {
   Certificates certificates = {};
 };
 
-// The text that a program prints before it exits, such as the help.
+// A text that a program prints before it exits, such as the help.
 struct Text {
   std::string text;
   int status = 0;  // the program's exit status
@@ -28,14 +28,15 @@ struct Text {
 
 // Adds --help and --version to the command line. --version prints `version`.
 void add_help_options(CLI::App& app, const std::string& version);
-// Parses the command line. Throws a CLI::Error if it is wrong, or if an option has an empty value.
+// Parses the command line. Throws a CLI::Error if the command line is wrong, an option has an empty
+// value, or --help or --version is given.
 void parse(CLI::App& app, int argc, const char* const* argv);
 // Returns the text for an exception that was thrown when the command line was parsed: the help, the
 // version, or the error. After an error, the exit status is `status_wrong`.
 [[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);
 
-// Adds the options for the store to the command line. `whose` is put into the help text, to say
-// whose certificate the program uses.
+// Adds the options for the store to the command line. The help text says that the certificate is
+// the certificate of `whose`.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

@@ -26,7 +26,7 @@ std::string error_words(const std::string& path, int error = errno) {
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // if reading fails, this sets a flag, but does not throw
+  text << file.rdbuf();  // does not throw
   return text.str();
 }
 
@@ -57,8 +57,7 @@ std::string why_unread(const std::string& path) {
 std::optional<std::string> beginning_of_file(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   std::string text(most, '\0');
-  // If `path` is a directory, the stream's buffer throws an exception. The stream's function read()
-  // catches the exception, and bad() returns true afterwards.
+  // read() does not throw. If `path` is a directory, bad() returns true afterwards.
   file.read(text.data(), static_cast<std::streamsize>(most));
   if (!file.is_open() || file.bad()) return std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -11,19 +11,20 @@ namespace fleet {
 
 // Returns the file's whole content, or an empty string if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// Returns the whole content of a regular file, or no value if no file has this path. Refuses
-// anything else that has this path, such as a FIFO, from which a read could wait for ever.
+// Returns the whole content of a regular file, or no value if there is no file at this path.
+// Returns a Refusal if the file cannot be read, or is not regular, such as a FIFO, from which a
+// read could wait for ever.
 [[nodiscard]] agent_protocol::Result<std::optional<std::string>> content_of_regular_file(
     const std::string& path);
-// Returns why the file cannot be read, such as `PATH: No such file or directory`. Returns an empty
+// Returns why the file cannot be read, such as `PATH: No such file or directory`, or an empty
 // string if it can be read.
 [[nodiscard]] std::string why_unread(const std::string& path);
 // Returns at most `most` bytes from the beginning of the file. Returns no value if the file cannot
 // be read or is a directory.
 [[nodiscard]] std::optional<std::string> beginning_of_file(const std::string& path,
                                                            std::size_t most);
-// Replaces the file's content, and syncs it to disk. After a crash, the file has either the old or
-// the new content. Returns an empty string on success, or else the reason for the failure.
+// Replaces the file's content, and syncs the file to disk. After a crash, the file has either the
+// old or the new content. Returns the reason for a failure, or an empty string on success.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
                                        unsigned int mode = 0644);
 
