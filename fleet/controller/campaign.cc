@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout in this state needs a driver. In the state `created`, some of the
-// rollout's records are still missing, so it needs no driver yet.
+// Returns whether a rollout in this state needs a driver. In the state `created`, the rollout needs
+// no driver, since some of its records are still missing.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||
@@ -86,10 +86,8 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // First forget the pauses that ended long ago. Then begin the pause before this controller may
-  // start the next driver of `id`. If drivers of `id` repeatedly end soon after their start, each
-  // pause is twice as long as the previous one, up to `longest_rest_ms`. After a forgotten pause,
-  // the next pause is short again.
+  // If drivers of `id` repeatedly end soon after their start, each pause is twice as long as the
+  // last one, up to `longest_rest_ms`. Pauses that ended long ago are forgotten.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -1,6 +1,6 @@
-// Decides which rollouts, plans and desired versions this controller tries to drive, that is, to
-// carry out step by step. The controller tries to drive each one that has no driver in any
-// controller yet. Does no input or output.
+// Decides for which rollouts, plans and desired versions this controller starts a driver. A driver
+// is the state machine that carries out a rollout or plan, step by step. A rollout that has a
+// driver in another controller needs none here. This file does no input or output.
 #pragma once
 
 #include <map>
@@ -14,8 +14,7 @@
 
 namespace fleet {
 
-// The work of one driver, a state machine that carries the work out step by step. The work is one
-// rollout, one plan, or all desired versions of the cell together.
+// The work of one driver: one rollout, one plan, or all desired versions of the cell together.
 struct Drivable {
   enum class Kind { rollout, plan, desired };
 
@@ -27,9 +26,9 @@ struct Drivable {
   bool operator==(const Drivable&) const = default;
 };
 
-// The list of all rollouts, plans and desired versions that need a driver, which carries them out
-// step by step. Each changed record updates the list. So the unchanged records, many of which
-// belong to ended rollouts and plans, need not be parsed again.
+// The list of all rollouts, plans and desired versions that need a driver. Each changed record
+// updates the list, so that the other records, most of which belong to ended rollouts and plans,
+// need not be parsed again.
 class Drivables {
  public:
   // Updates the list with a new or changed record. Ignores a record that is not a rollout, a plan
@@ -40,38 +39,34 @@ class Drivables {
   [[nodiscard]] std::vector<Drivable> list() const;
 
  private:
-  // The names of the rollouts and plans that need a driver, and the names of the components that
-  // have a desired version.
-  std::set<std::string> rollouts_;
-  std::set<std::string> plans_;
-  std::set<std::string> components_;
+  std::set<std::string> rollouts_;    // the names of rollouts that need a driver
+  std::set<std::string> plans_;       // the names of plans that need a driver
+  std::set<std::string> components_;  // the components that have a desired version
 };
 
 class Campaign {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
-  // The shortest and the longest pause between the end of a driver and the next try of this
-  // controller to drive the same rollout or plan. Without a pause, a driver that fails at once
-  // would be restarted all the time.
+  // The shortest and the longest pause between the end of a driver and the start of this
+  // controller's next driver for the same rollout or plan. Without a pause, a driver that fails
+  // immediately would be started again all the time.
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns the rollouts, plans and desired versions in `drivable` for which a driver may be
-  // started now. They have no driver now, and the pause after their last driver is over. `drivers`
-  // contains a record below the key `driver/` for each running driver.
+  // Returns those of `drivable` for which a driver may be started now: they have no driver, and the
+  // pause after their last driver is over. `drivers` has the records below the key `driver/`, one
+  // for each driver in any controller.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the earliest time at which the pause after the last driver of a rollout, a plan or the
-  // desired versions in `drivable` ends, so that a new driver may be started. Returns no value if
-  // there is no such pause.
+  // Returns the earliest time at which a pause of to_begin() ends, or no value if there is no
+  // pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // Records that a driver of this controller has ended, and begins the pause after it. `id` is the
-  // last part of the driver's key `driver/ID`: the name of a rollout or plan, or another name such
-  // as `desired`. `began` is the time at which the driver was started. `drove` is false if the
-  // driver never did any work, because it did not get this key: another controller had it.
+  // Called when a driver of this controller has ended; begins the pause. `id` is the ID in the
+  // driver's key `driver/ID`. `began` is the time at which the driver was started. `drove` is false
+  // if the driver never got its key, and so did no work, because another controller had the key.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

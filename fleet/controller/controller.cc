@@ -24,8 +24,8 @@ void log(const std::string& line) {
   log_line("fleet-controller", line);
 }
 
-// When this process is about to exit, it waits at most this long until the store has removed the
-// keys `driver/ID` of the rollouts, plans and desired versions that this process drives.
+// Before this process exits, it waits at most this long until the store has removed the keys
+// `driver/ID` of this process's drivers.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -51,8 +51,8 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
   signals_.push_back(end_at(SIGINT));
 }
 
-// Keeps two records of this controller up to date: one that lists the controller by its name, and
-// one with a lease that shows that this process runs.
+// Writes two records of this controller: one that lists the controller by its name, and one that
+// shows that this process runs. The second record has a lease.
 void Controller::show_presence() {
   const std::string name = controller_record_name(options_.name);
   if (name.empty()) {
@@ -80,8 +80,8 @@ int Controller::run() {
   return 0;
 }
 
-// Follows the records of this kind, but not the records below their keys: below a rollout or a
-// plan, there is a record for each node, which is not needed here.
+// Follows the records of this kind, but not the records below their keys: the record of a rollout
+// or plan is needed here, but not the record of each of its nodes.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   const std::string prefix = prefix_of(kind);
   return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {
@@ -117,8 +117,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Makes the event loop call look() later. A Driving object may have called this function. look()
-// may destroy that object, so look() must not be called here.
+// Makes the event loop call look() later. look() must not be called here, since it may destroy the
+// Driving object that has called this function.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -151,9 +151,8 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver that brings nodes to the desired versions, if the list of components with a
-// desired version has changed. Later, this controller or another one starts a new driver with the
-// new list.
+// Ends the driver that brings nodes to the desired versions, if other components than before have a
+// desired version. A controller then starts a new driver for these components.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
@@ -208,9 +207,9 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has removed the record of this process and the keys of all its drivers.
-// Ignores the key `driver/events`, which stands for the duty of writing the history, since the
-// class Front (front.h) removes that key itself.
+// Returns whether the store has removed the record of this process and the keys of its drivers. The
+// key `driver/events`, of the driver that writes the history, does not count: the class Front
+// (front.h) waits for its removal.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

@@ -1,7 +1,8 @@
 // Defines the class that does the main work of fleet-controller. It follows the records of
-// rollouts, plans and desired versions. For each of these that has no driver, it starts a driver, a
-// state machine that carries it out step by step. If several controllers start a driver for the
-// same rollout or plan, the store gives the driver's key to only one of them.
+// rollouts, plans and desired versions. For each rollout or plan without a driver, it starts a
+// driver, a state machine that carries out the rollout or plan step by step. One more driver brings
+// nodes to the desired versions. If several controllers start a driver for the same rollout, only
+// one of these drivers gets the driver's key in the store, and works.
 #pragma once
 
 #include <uv.h>
@@ -31,9 +32,9 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until this controller has received a signal to stop, and has then removed the keys of its
-  // drivers from the store, so that other controllers can continue its rollouts and plans. Returns
-  // the exit status.
+  // Runs until this controller has got SIGTERM or SIGINT, and then until the keys of its drivers
+  // are removed from the store, so that other controllers can continue its rollouts and plans.
+  // Returns the exit status.
   int run();
 
  private:
@@ -65,8 +66,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  // `presence_` keeps the record that shows that this process runs, and `life_` is a local copy of
-  // that record. Both pointers are null if the controller's name cannot be a part of a key.
+  // `presence_` writes the record that shows that this process runs, and `life_` is a local copy of
+  // this record. Both are null if the controller's name cannot be a part of a key.
   std::unique_ptr<Presence> presence_;
   std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;

@@ -9,9 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common prefix of these keys. All keys with this prefix are read at one
-// revision and followed with one watch, so that changes of different keys arrive in the order in
-// which they were made.
+// Returns the longest common prefix of these keys. One watch follows all keys with this prefix, so
+// that changes of different keys arrive in the order in which they were made.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -122,7 +121,7 @@ void Driving::take_reading(Reading reading) {
 
 void Driving::take_changes(const Changes& changes) {
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // stop: the new reading includes the remaining changes
+    if (over_ || reading_) return;  // a new reading will include the other changes
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
@@ -133,9 +132,9 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Handles a failure to read or to watch the records. If the first reading is not complete, sends
-// the driver ReadingFailed. After the first reading, does nothing: the class Following then reads
-// everything again by itself, and the driver is sent the new reading.
+// Called when a reading has failed or the watch was lost. If this was the first reading, the driver
+// gets the event ReadingFailed. Later, Following reads all records again by itself, and the driver
+// gets the new reading.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   following_ = nullptr;

@@ -1,6 +1,6 @@
-// Connects one driver with the store. A driver is the state machine that carries out a rollout or
-// plan. This class gets a lease for the driver's key, performs the driver's actions, and reports
-// the outcomes to the driver. Decides nothing.
+// Connects one driver with the store. A driver is a state machine, such as one that carries out a
+// rollout or plan. The class Driving gets a lease for the driver's key, performs the driver's
+// actions, and reports their outcomes to the driver. This file decides nothing.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 
 namespace fleet {
 
-// A driver that carries out a rollout, a plan, the cell's desired versions, or a duty. (A duty is
-// work that one controller does for the whole cell, such as writing the history.)
+// A driver of any kind: it carries out a rollout, a plan or the cell's desired versions, or it
+// writes the history.
 class AnyDriver {
  public:
   AnyDriver() = default;
@@ -57,13 +57,12 @@ class Driving {
     std::uint64_t seed = 0;
     std::function<std::unique_ptr<AnyDriver>(LeaseId)> make;
     std::function<void(bool loud, const std::string& text)> log;
-    // Returns the time of the wall clock, or no value if this driver does not need that time.
+    // Returns the time of the wall clock, or no value for a driver that does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout, for example Prometheus, whether the rollout may go on. Later
-    // calls the second argument with the gates' answers.
+    // Asks the gates of a rollout (see gates.h), and later passes their answers to the function in
+    // the second argument.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driver has ended. A member function of this object makes the call, so `ended`
-    // must not destroy this object.
+    // Called when the driver has ended. Must not destroy the Driving object, which makes the call.
     std::function<void()> ended;
   };
 
@@ -77,8 +76,8 @@ class Driving {
   void leave(const LeaveDriving& leaving = {});
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether this driver has ever held the key of its task in the store. Only the driver
-  // that holds the key drives the task.
+  // Returns whether the driver has ever had its key in the store. A driver works only while it has
+  // its key, so that no two controllers drive the same rollout.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 
@@ -101,15 +100,14 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // true until the driver's records have been read once
+  bool reading_ = false;  // true while the first reading of the driver's records is under way
   std::vector<std::string> wanted_;
   std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the driver's lease
-  // Reads and watches the records that the driver needs. Keeps no copy of the records, since the
-  // driver itself keeps those that it needs.
+  // Reads and watches the records that the driver needs.
   std::unique_ptr<Following> following_;
   std::unique_ptr<Timer> alarm_;
-  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
-  // destroyed. The callback then does nothing.
+  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
+  // has expired because the driver has ended or this object was destroyed.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

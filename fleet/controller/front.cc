@@ -49,11 +49,10 @@ void ReleaseSource::fetch_next(const std::shared_ptr<Fetch>& fetch) {
 
 namespace {
 
-// The time between two checks of the state of the store's members and of this process. Prometheus
-// usually fetches the metrics about as often.
+// The time between two checks of the store's members and of this process.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for asking one member of the store about its own state. The limit is short: if
-// this member does not answer, no other member can answer in its place.
+// The time limit for one member's answer about its own state. No other member can answer this
+// question, so the limit is short.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -73,9 +72,9 @@ std::int64_t resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-// Returns the name and the expiry of the first certificate in the PEM file `path`. `what`, which
-// says what the certificate is used for, is copied to the result. If the file contains no
-// certificate, `trouble` in the result says so.
+// Returns the name and the expiry of the first certificate in the PEM file `path`. `what` says what
+// the certificate is used for. If the file contains no certificate, `trouble` in the result says
+// so.
 CertificateHealth certificate_health(const std::string& what, const std::string& path) {
   const std::string text = content_of_file(path);
   const auto validity = validity_of(text);
@@ -135,8 +134,7 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Starts the thread of this class. All signals are blocked in that thread, so that only the main
-// thread receives signals, which end the program there.
+// All signals are blocked in the new thread, so that only the main thread receives signals.
 void Front::start() {
   sigset_t all;
   sigset_t before;

@@ -1,6 +1,6 @@
 // Defines the part of a controller that serves people: the web server, the history of events,
-// notices to people, and the search for new releases. It has its own thread, event loop and
-// connection to the store, so that slow work in this part never delays a driver.
+// notices to people, and the search for new releases. This part has its own thread, event loop and
+// connection to the store, so that its slow work never delays a driver of rollouts or plans.
 #pragma once
 
 #include <uv.h>
@@ -24,9 +24,8 @@
 
 namespace fleet {
 
-// Fetches a new release's manifests from a source of releases, which is a server that lists new
-// versions. Fetches the manifests one after the other, each with its signature.
-// fleet/model/release_watcher.h decides which releases are fetched.
+// Fetches the manifests of a new release from a source of releases, one after the other, each with
+// its signature. fleet/model/release_watcher.h decides which releases are fetched.
 class ReleaseSource {
  public:
   using Then = std::function<void(const agent_protocol::Result<Release>&)>;
@@ -40,7 +39,7 @@ class ReleaseSource {
  private:
   struct Fetch {
     std::string component;
-    std::vector<std::string> urls;  // the URLs of the manifests that have still to be fetched
+    std::vector<std::string> urls;  // the URLs of the manifests that are not fetched yet
     std::string version;
     ReleaseDraft draft;
     Then then;
@@ -93,8 +92,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the revision at which this controller created the key that makes it the only writer of
-  // the history. Returns 0 if this controller does not write the history.
+  // Returns the revision at which this controller created the key `driver/events`, which makes it
+  // the only controller that writes the history. Returns 0 if another controller has this key.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -117,16 +116,16 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // Maps the name of each duty that this controller now does to the object that carries it out. (A
-  // duty is work that one controller does for the whole cell, such as writing the history.)
+  // The drivers of duties, by the names of the duties. A duty is work that one controller does for
+  // the whole cell, such as writing the history.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
   bool leaving_ = false;
-  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
-  // destroyed. The callback then does nothing.
+  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
+  // has expired because the thread ends.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

@@ -13,18 +13,17 @@
 namespace fleet {
 namespace {
 
-// The pause between a write to the store and the next step. After this pause, the local copy of the
-// records most likely contains the write.
+// The pause between a write to the store and the next step. The next step reads the mirror, the
+// local copy of the records, which usually contains the write after this pause.
 constexpr std::chrono::milliseconds settle_time{200};
-// When this process is about to exit, it waits at most this long until the store has removed its
-// keys. If the store has not answered by then, the next controller has to wait until the lease of
-// the keys has run out.
+// Before this process exits, it waits at most this long until the store has removed the keys of its
+// duties. If the keys stay, other controllers have to wait until the lease of the keys ends.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Makes the event loop call look() later. A Driving object may have called this function. look()
-// may destroy that object, so look() must not be called here.
+// Makes the event loop call look() later. look() must not be called here, since it may destroy the
+// Driving object that has called this function.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -70,8 +69,8 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Removes this controller's keys for its duties from the store before this process exits. So
-// another controller can take over the duties immediately.
+// Called before this process exits. Removes the keys of this controller's duties from the store, so
+// that another controller can take over the duties immediately.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -107,16 +106,13 @@ void Front::tell_people() {
       if (alive.expired()) return;
       const std::string complaint = notices_.written(outcome, timers_->now().count());
       if (!complaint.empty()) log_line("fleet-controller", complaint);
-      // The next step finds out from the mirror, the local copy of the records, whether the
-      // transaction was committed. The mirror may be a moment behind the store, so the next step
-      // comes a little later.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
 }
 
-// Sends a notice about an event. The files with the URL and the secrets are read anew for each
-// notice, so that a person can change these files at any time.
+// Sends a notice about an event. Reads the files with the URL and the secrets for each notice, so
+// that a person can change them at any time.
 void Front::post(const Notices::Post& post) {
   const auto file = webhook_file(post.webhook);
   const std::string url = file ? webhook_url(content_of_file(*file)) : post.webhook;
@@ -184,9 +180,6 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log_line("fleet-controller", news);
-    // The next step finds out from the mirror, the local copy of the records, whether the
-    // transaction was committed. The mirror may be a moment behind the store, so the next step
-    // comes a little later.
     settled_ = timers_->after(settle_time, [this, outcome] {
       const std::string complaint = watcher_.written(outcome);
       if (!complaint.empty()) log_line("fleet-controller", complaint);

@@ -10,8 +10,7 @@
 namespace fleet {
 namespace {
 
-// The maximum number of bytes of an answer from Prometheus. This is enough for a query with some
-// thousand time series.
+// The most bytes of an answer from Prometheus: enough for some thousand time series.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {
@@ -46,9 +45,7 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one query for all rounds that wait for this gate. (In a round, all gates of one rollout are
-// asked once.) A round needs a query that is sent after the round has begun, so that the answer is
-// not outdated. So a round that begins while a query is under way waits for the next query.
+// Sends the gate's query once for all rounds in `next`.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});
@@ -86,7 +83,7 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    // The timer owns this lambda. Keep the timer alive until the lambda has returned.
+    // The timer owns this lambda, so the timer must live until the lambda has returned.
     const auto kept = std::move(soon_.at(number));
     soon_.erase(number);
     answer(stand, *round);

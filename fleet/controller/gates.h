@@ -1,6 +1,6 @@
-// Asks the gates of rollouts, whose answers decide whether a rollout may go on. A gate is a query
-// to a Prometheus server, or a program on this machine. The controller's options name the queries
-// and the directory of the programs. fleet/model/gates.h decides what an answer means.
+// Asks the gates of rollouts. A gate says whether the new version works well: it is a query to a
+// Prometheus server, or a program on this machine. The controller's options name the queries and
+// the directory of the programs. fleet/model/gates.h decides what an answer means.
 #pragma once
 
 #include <uv.h>
@@ -36,8 +36,8 @@ class Gates {
         outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Aborts all queries, and kills all running programs. Does not call the functions `then` that
-  // wait for the answers.
+  // Aborts all queries, and kills all running programs. Functions `then` that wait for answers are
+  // not called.
   ~Gates() = default;
 
   // Asks all gates in `asked` at the same time. Calls `then` once, when each of these gates has
@@ -45,20 +45,20 @@ class Gates {
   void ask(const AskGates& asked, Then then);
 
  private:
+  // In a round, all gates of one rollout are asked once.
   struct Round {
     GatesAnswered answers = {};
     std::size_t missing = 0;
     Then then = {};
   };
 
-  // The rounds that wait for one Prometheus gate to answer. In a round, all gates of one rollout
-  // are asked once. A round that begins while a query of the gate is under way waits, and shares
-  // the next query with all other such rounds. So a gate occupies only one thread, even if many
-  // rollouts ask it and the Prometheus server does not answer. The other threads remain free for
-  // other requests of the controller.
+  // The rounds that wait for one Prometheus gate. At most one query of the gate is under way, so
+  // the gate occupies only one thread, even if the Prometheus server does not answer. Rounds that
+  // begin while a query is under way share the next query, since the answer to the current query
+  // may be out of date.
   struct Query {
-    std::vector<std::shared_ptr<Round>> asking = {};
-    std::vector<std::shared_ptr<Round>> next = {};
+    std::vector<std::shared_ptr<Round>> asking = {};  // the rounds of the query under way
+    std::vector<std::shared_ptr<Round>> next = {};    // the rounds of the next query
   };
 
   void ask(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);

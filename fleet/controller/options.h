@@ -16,11 +16,9 @@ struct ControllerOptions {
   int lease_s = 15;
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;  // a directory whose programs are gates; may be empty
-  // The path of a file with the secrets that sign notices. If the path is empty, notices are not
-  // signed.
-  std::string webhook_secret;
-  std::string http;  // HOST:PORT of the web server; if empty, there is none
+  std::string gates;           // a directory whose programs are gates; may be empty
+  std::string webhook_secret;  // a file of secrets; if empty, notices are not signed
+  std::string http;            // HOST:PORT of the web server; if empty, there is none
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

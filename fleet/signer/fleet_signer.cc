@@ -17,19 +17,18 @@
 namespace fleet {
 namespace {
 
-// The time between two searches for expired requests and tokens, which are then erased.
+// The time between two searches for expired requests and tokens.
 constexpr std::chrono::minutes sweep_time{1};
-// When this process is about to exit, it waits at most this long until the store has erased the
-// process's record.
+// Before this process exits, it waits at most this long until the store has erased its record.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
   log_line("fleet-signer", line);
 }
 
-// Returns whether the request already contains a certificate that this authority has signed for the
-// machine, and that is recorded and still valid. In that case, an earlier try to answer the request
-// has made the certificate, but has not published it for the machine.
+// Returns whether the request contains a valid certificate that this authority has signed for the
+// machine. Then an earlier try to answer the request was interrupted after it had made the
+// certificate, and before it published the certificate for the machine.
 bool is_made(const JoinCase& one, const Signer& authority, UnixSeconds now) {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -113,8 +112,8 @@ void FleetSigner::show() {
   presence_.show(write_record(state));
 }
 
-// Makes the store erase the record of this process, and ends the process after that. If the record
-// stayed until its lease runs out, a stopped fleet-signer would seem to be at work.
+// Makes the store erase the record of this process, and then ends the process. Otherwise a stopped
+// fleet-signer would seem to be at work until the lease of its record ends.
 void FleetSigner::leave() {
   if (std::exchange(leaving_, true)) return;
   presence_.end();
@@ -126,8 +125,8 @@ void FleetSigner::look() {
   if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
   const auto request = queue_.next(mirror_->records(), std::time(nullptr));
   if (std::holds_alternative<std::monostate>(request)) return;
-  // If this process cannot sign, leave the request in the store. A refusal would be final, but
-  // another process of fleet-signer, or this one after a repair, can still sign.
+  // If this process cannot sign, the request stays in the store. A refusal would be final, but
+  // another process of fleet-signer may be able to sign, or this process after a repair.
   const auto authority = authority_in(options_);
   if (!authority) return go_on_after(pace_.stuck("cannot sign: " + authority.reason()));
   if (const auto* one = std::get_if<JoinCase>(&request)) join(*one, authority.value());
@@ -170,8 +169,8 @@ void FleetSigner::join(const JoinCase& one, const Signer& authority) {
 }
 
 // Makes the machine's user and role in the store, and then publishes the certificate. If this
-// process is killed during this, the request with its certificate is still in the store, and
-// another process of fleet-signer continues.
+// process is killed meanwhile, another process of fleet-signer continues, since the request and the
+// certificate are in the store.
 void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {
@@ -182,14 +181,13 @@ void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision re
                });
 }
 
-// Publishes the certificate for the machine, by a record in the store, unless somebody has revoked
-// the machine's name in the meantime.
+// Publishes the certificate for the machine, by a record in the store, unless a person has revoked
+// the machine's name meanwhile.
 void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision recorded) {
   write(publish_join(one, pem, recorded),
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the machine's user from the store.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {
@@ -212,8 +210,8 @@ void FleetSigner::renew(const PendingRenewal& pending, const Signer& authority) 
 
 void FleetSigner::sweep() {
   sweep_ = timers_.after(sweep_time, [this] { sweep(); });
-  // Old records are erased even during the pause after a denied write: a full store denies other
-  // writes, but still lets records be erased.
+  // Old records are erased even in the pause after a denied write: a full store denies other
+  // writes, but not erasures.
   if (busy_ || pace_.waits(mirror_->revision())) return;
   const Transaction transaction = forget_joins(mirror_->records(), std::time(nullptr));
   if (transaction.erases.empty()) return;

@@ -1,10 +1,10 @@
 // Defines the main class of fleet-signer. It follows the requests for certificates in the store,
-// and answers them one after the other. It does not listen on a port: new machines send their
-// requests to controllers, which write the requests into the store. It also takes the snapshots of
-// the store, since its user has all permissions: etcd gives snapshots only to such a user.
+// and answers them one after the other. fleet-signer listens on no port: machines that join send
+// their requests to a controller, which writes the requests into the store. fleet-signer also takes
+// snapshots of the store, since etcd gives them only to a user who has all permissions.
 //
 // Several processes of fleet-signer may run at the same time. Each transaction compares the records
-// on which it is based, so only the first answer to a request is written.
+// on which its answer is based, so only the first answer to a request is written.
 #pragma once
 
 #include <uv.h>
@@ -35,7 +35,7 @@ struct SignerOptions {
   std::string signer;  // the path of the signing authority's certificate
   std::string signer_key;
   int days = 90;          // the number of days for which a signed certificate is valid
-  std::string name;       // this signer's name, which no other signer may have
+  std::string name;       // this signer's name; no two signers may have the same name
   std::string snapshots;  // the directory for snapshots; if empty, this process takes none
   int snapshots_kept = 48;
 };
@@ -63,14 +63,14 @@ class FleetSigner {
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending, const Signer& authority);
   void sweep();
-  // Commits a transaction, and then logs `news`. The next request is handled as soon as the local
-  // copy of the records contains this write.
+  // Commits a transaction, and logs `news` if it was committed. The next request is handled as soon
+  // as the local copy of the records contains this write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
-  // Continues with the waiting requests after a pause, since a write has failed.
+  // Called when a write has failed. Continues with the next request after a pause.
   void go_on_later(const Outcome& outcome);
-  // Continues with the waiting requests after the pause in `rest`. Logs the line in `rest` if it is
-  // not empty.
+  // Logs the line in `rest`, unless it is empty, and continues with the next request after the
+  // pause in `rest`.
   void go_on_after(const WritePace::Rest& rest);
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 

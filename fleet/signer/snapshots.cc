@@ -61,8 +61,7 @@ void Snapshots::begin() {
                  .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
 }
 
-// Writes a part of the snapshot to the file. If the write fails, for example because the disk is
-// full, keeps the error for end(), which reports it.
+// Writes a part of the snapshot to the file. If the write fails, end() will report the error.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
   if (const int error = upgrader::write_all(file_.get(), bytes)) {
@@ -77,7 +76,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  // Keep the object that calls this function alive until this function has returned.
+  // The EtcdSnapshot that calls this function must live until this function has returned.
   [[maybe_unused]] const auto ended = std::move(under_way_);
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
@@ -93,7 +92,6 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
   try_later(why);
 }
 
-// Logs why no snapshot was taken, and tries again later.
 void Snapshots::try_later(const std::string& why) {
   log_line("fleet-signer", "no snapshot is taken: " + why);
   trouble_ = why;
@@ -102,9 +100,8 @@ void Snapshots::try_later(const std::string& why) {
 }
 
 // Compares the checksum at the end of the snapshot with the checksum of the received bytes. Then
-// syncs the file, gives it its final name, and syncs the directory, so that a later loss of power
-// does not damage the snapshot. Returns an empty string on success, or else the reason for the
-// failure.
+// syncs the file and renames it to its final name. Returns the reason for a failure, or an empty
+// string on success.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);
@@ -116,7 +113,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Sync the directory. Otherwise a loss of power could undo the rename.
+  // Without a sync of the directory, a loss of power could undo the rename.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) {

@@ -25,10 +25,10 @@ class Snapshots {
   };
 
   // `line` is the connection to etcd, and must live longer than this object. `attempted` is called
-  // after each attempt to take a snapshot, whether or not it has succeeded.
+  // after each attempt to take a snapshot, successful or not.
   Snapshots(Timers& timers, EtcdLine& line, Settings settings, std::function<void()> attempted);
 
-  // Returns when the last snapshot was taken, in seconds since 1970, or 0 if there is none.
+  // Returns when the last snapshot was taken, or 0 if there is none.
   [[nodiscard]] UnixSeconds taken() const { return taken_; }
   // Returns why the last attempt to take a snapshot failed, or an empty string if it succeeded.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
@@ -52,7 +52,7 @@ class Snapshots {
   UnixSeconds taken_ = 0;
   std::string trouble_;
   upgrader::OwnedFd file_;
-  std::string last_;   // the last bytes, which end with the checksum; not in `sum_`
+  std::string last_;   // the last received bytes, not in `sum_`; at the end, the checksum
   std::string error_;  // why the current snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
