@@ -10,21 +10,20 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that expires within this time is reported, so that a person has time to make a new
-// one. `fleetctl status` uses the same limit.
+// A certificate that expires within this time is reported, as by `fleetctl status`, so that a
+// person has time to make a new one.
 constexpr UnixSeconds soon_s = 30 * day_s;
 // The certificate of the authority is reported a year before it expires, since it has to be
 // replaced on every machine of the cell.
 constexpr UnixSeconds authority_soon_s = 365 * day_s;
-// The largest clock error that is not reported. The check compares each server's clock with this
-// machine's clock. It also compares this machine's clock with the time of the newest event, which
-// must not be in the future.
+// Differences of clocks up to this time are not reported. The check compares the clock of each
+// server with this machine's clock, and this machine's clock with the time of the newest event,
+// which must not be in the future.
 constexpr UnixSeconds clock_tolerance_s = 60;
 // If the store's last snapshot is older than this, the check reports it. fleet-signer takes a
 // snapshot every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The maximum number of waiting machines that the check names. If more machines wait to join, the
-// check only says how many more.
+// The most machines waiting to join that the check names. The others are only counted.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {
@@ -49,8 +48,7 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// Adds a line if the store is full and refuses writes. The line has the commands that make room, in
-// the order in which to type them.
+// If the store is full and refuses writes, adds a line with the commands that make room.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {
@@ -242,7 +240,7 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
-// Adds a line for each order that keeps nodes from moving to another version: the record `stop`,
+// Adds a line for each record that keeps nodes from moving to another version: the record `stop`,
 // and each desired version that is refused.
 void check_orders(const Reading& records, std::vector<CheckLine>& lines) {
   for (const KeyValue& record : records.found) {

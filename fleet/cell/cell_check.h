@@ -1,6 +1,6 @@
-// This file checks a cell. From the answers of the store's members and from the store's records, it
-// decides which parts of the cell work, and says how to repair the parts that do not. It does no
-// input or output.
+// This file checks a cell. From the answers of the store's members and of the controllers, and from
+// the store's records, it decides which parts of the cell work, and says how to repair the others.
+// This file does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@ namespace fleet {
 
 struct MemberFact {
   std::string url = {};
-  std::string trouble =
-      {};                // why the member does not answer, or its own error message; may be empty
+  // Why the member does not answer, or the trouble that the member reports; empty if all is well.
+  std::string trouble = {};
   bool is_full = false;  // the member's database is at its quota, and refuses writes
 };
 
-// The facts about one server, which is a member of the store or a controller. They come from one
-// HTTPS request to the server.
+// The facts that one HTTPS request to a server has given. The server is a member of the store or a
+// controller.
 struct ServerFact {
   std::string url = {};
   std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
-  std::optional<UnixSeconds> clock = {};  // the time by the server's clock
-  UnixSeconds asked = 0;                  // the time by this machine's clock when the answer came
+  std::optional<UnixSeconds> clock = {};  // the time on the server's clock, in its answer
+  UnixSeconds asked = 0;                  // the time on this machine's clock when the answer came
 };
 
 struct CellFacts {
@@ -40,8 +40,7 @@ struct CellFacts {
   std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
   std::optional<Reading> records = {};       // all records of the store, if they could be read
   std::string unread = {};                   // why the records could not be read
-  // The validity of the certificate of the person who runs the check.
-  std::optional<Validity> own = {};
+  std::optional<Validity> own = {};          // of the certificate of the person who runs the check
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };
@@ -54,18 +53,18 @@ struct CheckLine {
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns the lines of the check. There is at least one line each about the members, the clocks,
-// the certificates, the controllers, the signers with their snapshots, the machines that wait to
-// join, and the nodes.
+// Returns the lines that the check prints. There is at least one line about each of: the members,
+// the clocks, the certificates, the controllers, the signers with their snapshots, the machines
+// that wait to join, and the nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
-// The facts that the check needs from the records of a cell. cell_findings.cc collects them.
+// The facts that the check needs from the records of a cell.
 struct CellFindings {
   ControllersAtWork controllers = {};
-  // The expiry times of the certificates of people and controllers, without revoked ones. The keys
-  // of the map are the names in the certificates.
+  // The expiry times of the certificates of people and controllers, by the names in the
+  // certificates. Revoked certificates are left out.
   std::map<std::string, UnixSeconds> expiries = {};
-  // Nodes that should have got a new certificate by now: see is_late() in cell_findings.cc.
+  // Nodes whose new certificates are late: see is_late() in cell_findings.cc.
   std::vector<std::string> late = {};
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
   // The time of the newest event in the cell's history. If this time is in the future, a clock is
@@ -80,8 +79,7 @@ struct CellFindings {
   std::set<std::string> reporting = {};  // nodes whose fleet-agent is alive
 };
 
-// Returns the facts that the check needs from `records`, which are all records of a cell. `now` is
-// the current time.
+// Collects the facts that the check needs from `records`, all records of a cell.
 [[nodiscard]] CellFindings findings_in(const Reading& records, UnixSeconds now);
 
 }  // namespace fleet

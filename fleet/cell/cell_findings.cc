@@ -1,4 +1,4 @@
-// This file collects the facts in the store's records for the check of a cell.
+// This file collects the facts that the check of a cell needs from the store's records.
 #include <algorithm>
 #include <chrono>
 
@@ -10,9 +10,9 @@
 namespace fleet {
 namespace {
 
-// Returns whether a node's new certificate is late. A node asks for a new certificate when only a
-// third of the old certificate's life is left. The new certificate is late if it has not come when
-// half of this last third is over.
+// Returns whether a node's new certificate is late. A node requests a new certificate when only a
+// third of the old certificate's validity is left. The new certificate is late if it has not come
+// when half of this third is over.
 bool is_late(const Identity& identity, UnixSeconds now) {
   constexpr UnixSeconds parts = 6;  // half of the last third is a sixth
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
@@ -69,10 +69,9 @@ CellFindings findings_in(const Reading& records, UnixSeconds now) {
   CellFindings found;
   for (const KeyValue& record : records.found)
     look_at(record, now, found);
-  // A machine that is already approved waits only for the signer, so it is not listed among the
-  // machines that wait for a person.
+  // A machine that is approved does not wait for a person any more, but for the signer.
   std::erase_if(found.joins, [&](const auto& one) { return found.approvals.contains(one.first); });
-  // A node that does not report may be gone for good, so its certificate is not listed as late.
+  // A node that does not report may be gone for good, so its certificate does not count as late.
   std::erase_if(found.late, [&](const auto& node) { return !found.reporting.contains(node); });
   return found;
 }

@@ -26,9 +26,8 @@ std::string why_no_name(const std::string& name) {
   return name + ": a name has at most 63 small letters, digits, `.` and `-`";
 }
 
-// Returns why these machines cannot all have this role, or an empty string if they can. They cannot
-// if a name is not a valid id, or if two of the machines have the same name, or the same address
-// and port.
+// Returns why these machines cannot all have this role, or an empty string if they can. Each name
+// must be a valid id, and no two machines may have the same name, or the same address and port.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -49,9 +48,9 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns why the certificates cannot be in one directory, or an empty string if each certificate
-// has a file of its own. Without this check, the certificate of a member called `ca` would replace
-// the authority's certificate.
+// Returns an error message if two certificates would have the same file, and otherwise an empty
+// string. Without this check, the certificate of a member called `ca` would replace the authority's
+// certificate.
 std::string why_no_files(const CellTerms& terms) {
   std::set<std::string> files;
   for (const CertificateWanted& one : certificates_of(terms)) {
@@ -61,9 +60,8 @@ std::string why_no_files(const CellTerms& terms) {
   return "";
 }
 
-// Returns the name of the file, without the ending `.pem`, of an existing certificate that
-// `authority` has signed. Returns an empty string if there is no such certificate. If there is one,
-// no new authority may replace `authority`, since nobody would accept that certificate any more.
+// Returns the name FILE of an existing certificate that `authority` has signed, or an empty string
+// if there is none.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

@@ -13,8 +13,8 @@ constexpr int person_days = 90;
 constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
 
-// The rounds in which a trial cell's programs are started and stopped. The store is started first
-// and stopped last, so that the nodes can write to the store until they have exited.
+// The numbers of the rounds in which a trial cell's programs are started and stopped. The store is
+// started first and stopped last, so that the nodes can write to it until they have exited.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 
@@ -55,8 +55,8 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// Returns the first of the trial cell's two controllers. It serves HTTPS, like every controller of
-// a real cell. The second one serves HTTP.
+// Returns the first of the trial cell's two controllers, which serves HTTPS, like each controller
+// of a real cell. The second one serves plain HTTP.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";
@@ -81,9 +81,9 @@ DevProgram signer(const DevTerms& terms) {
   return one;
 }
 
-// Returns the command line that runs a machine's upgrader with fleet-agent. The options for
-// reaching the store are not included; the callers add them. `home` is the machine's directory, or
-// `$home` in a shell script.
+// Returns the command line that runs a machine's upgrader with fleet-agent, without the options by
+// which fleet-agent reaches the store. `home` is the machine's directory, or `$home` in a shell
+// script.
 std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
   const std::string daemon = home + "/" + std::string(dev_component);
   return {program(terms, "upgrader"),
@@ -215,7 +215,7 @@ std::string dev_daemon(std::string_view version) {
 
 std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home) {
   const std::string component(dev_component);
-  // The sample daemon is a script, so its release is for any processor.
+  // The sample daemon is a script, so its release is for all processors.
   const std::string manifest = component + "-" + std::string(dev_installed) + "-any.json";
   return {program(terms, "agent-releases"),
           "--dir=" + home + "/releases",

@@ -1,6 +1,6 @@
-// The description of a trial cell, which `fleetctl dev` runs on one machine: its directory, its
-// programs, the versions of its sample daemon, and the messages for people. This file does no input
-// or output.
+// Describes a trial cell, which `fleetctl dev` runs on one machine: its directory, its programs,
+// the versions of its sample daemon, and the messages for people. This file does no input or
+// output.
 #pragma once
 
 #include <map>
@@ -13,17 +13,16 @@
 
 namespace fleet {
 
-inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in time on a laptop
+inline constexpr int dev_nodes_max = 50;  // so many nodes start in time on a laptop
 
-// The sample daemon that each node of a trial cell runs besides fleet-agent, and the versions of
-// that daemon.
+// The sample daemon that each node of a trial cell runs besides fleet-agent, and its versions.
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
 // A version that is bad on purpose: its daemon exits soon after its start.
 inline constexpr std::string_view dev_bad = "1.2.0";
 
-// The person's name in the certificate that commands use in a trial cell.
+// The name of the person in the certificate that commands use in a trial cell.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
@@ -40,8 +39,8 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and the Debian package that contains it. `package` is empty
-// for this project's own programs.
+// A program that a trial cell starts, and the Debian package of the program. `package` is empty for
+// this project's own programs.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
@@ -52,8 +51,8 @@ struct DevNeed {
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// Returns the certificates that a trial cell needs: those that certificates_of() returns, one for
-// each node, and one for the person who uses the cell.
+// Returns the certificates that a trial cell needs: the result of certificates_of(), and further
+// certificates for each node and for the person who uses the cell.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
 // Returns the name of the node with this number: n1, n2 and so on.
 [[nodiscard]] std::string dev_node(int number);
@@ -62,10 +61,10 @@ struct DevNeed {
 // Returns the subdirectories that must exist in the trial cell's directory before the programs
 // start.
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
-// Returns the content of the sample daemon of this version, which is a shell script.
+// Returns the sample daemon of this version, a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Returns the command line that installs the sample daemon on a machine, as a release that an undo
-// can go back to. `home` is the daemon's directory, or begins with `$home` in a shell script.
+// Returns the command line that installs the sample daemon on a machine, as a release to which an
+// undo can return. `home` is the daemon's directory; in a shell script, `home` begins with `$home`.
 [[nodiscard]] std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home);
 // Returns the path of the installed release in this directory of the daemon.
 [[nodiscard]] std::string dev_installed_release(const std::string& home);
@@ -79,8 +78,8 @@ struct DevNeed {
 // Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Converts the port numbers to the text of the file that keeps them, and back. For a text of any
-// other form, ports_in() returns 0 for all port numbers.
+// ports_text() returns the text of the file that keeps the port numbers, and ports_in() parses this
+// text. If the text is damaged, all port numbers that ports_in() returns are 0.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

@@ -9,13 +9,12 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// The pause before a program that has exited is started again. Each later exit doubles the pause,
-// but at most doublings_max times. The first pause is as long as in the systemd service files, in
-// which the pause never grows.
+// The pause before a program that has exited is started again, as long as in the fleet's services
+// for systemd. Each later exit doubles the pause, at most doublings_max times.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// The time after which a running program counts as healthy. Its earlier exits are then forgotten,
-// so that the pause after its next exit is restart_first again.
+// If a program has run for this time, its earlier exits are forgotten, and the pause after its next
+// exit is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace
@@ -119,8 +118,8 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// Begins the next round of stops, if all programs of this round and of the earlier rounds have
-// exited.
+// If all programs of this round and of the earlier rounds have exited, stops the programs of the
+// next round.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

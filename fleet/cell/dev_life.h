@@ -1,6 +1,6 @@
-// This state machine decides when the programs of a trial cell are started and stopped. They are
-// started in rounds, started again when they exit, as init would do, and stopped in rounds.
-// fleetctl starts and signals the processes.
+// This state machine decides when the programs of a trial cell are started and stopped. The
+// programs are started in rounds, and also stopped in rounds. A program that exits by itself is
+// started again, as init would do. fleetctl starts and signals the processes.
 //
 //   phase      | what happens                          | next
 //   starting   | all programs of the round work        | starting the next round, or running
@@ -25,17 +25,12 @@ namespace fleet {
 
 struct DevProgram {
   std::string name = {};
-  std::vector<std::string> arguments = {};  // the command line; first the program's path
-  // Environment variables NAME=value for the program, in addition to fleetctl's own environment.
+  std::vector<std::string> arguments = {};  // the command line, beginning with the program's path
+  // Environment variables NAME=VALUE for the program, in addition to fleetctl's environment.
   std::vector<std::string> environment = {};
-  // The file that gets the program's standard output and standard error.
-  std::string log = {};
-  // The programs of a trial cell are started in rounds. This is the number of the round, counted
-  // from 0, in which the program is started.
-  int starts = 0;
-  // The programs are also stopped in rounds. This is the number of the round, counted from 0, in
-  // which the program is stopped.
-  int stops = 0;
+  std::string log = {};  // the file for the program's standard output and standard error
+  int starts = 0;        // the round in which the program is started, counted from 0
+  int stops = 0;         // the round in which the program is stopped, counted from 0
 };
 
 // ---- events
@@ -46,7 +41,7 @@ struct DevFailed {
 };
 struct DevEnded {
   std::size_t program = 0;
-  std::string how = {};  // such as "exited with status 1", or why the program could not start
+  std::string how = {};  // such as "exited with status 1", or "cannot be started: REASON"
 };
 struct DevStopAsked {};
 struct DevTimePassed {};
@@ -91,8 +86,8 @@ class DevLife {
   explicit DevLife(const std::vector<DevProgram>& programs);
 
   [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
-  // Returns the time at which the event DevTimePassed is needed next, or nullopt if this event is
-  // not needed.
+  // Returns the time at which step() next needs the event DevTimePassed, or no value if it needs
+  // none.
   [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
 
  private:
@@ -100,9 +95,9 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // how many times in a row it exited soon after its start
+    int deaths = 0;             // how often the program has exited, each time soon after its start
     upgrader::Time started{0};  // when the program was started last
-    // The time to start the program again. Set only after the program has exited.
+    // When to start the program again; no value while it runs.
     std::optional<upgrader::Time> restart_due = {};
   };
 

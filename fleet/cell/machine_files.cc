@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-// The mode of a file that belongs to root and that a service reads through the file's group.
+// The mode of a file of root that a service reads as a member of the file's group.
 constexpr unsigned int group_mode = 0640;
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
@@ -30,7 +30,7 @@ std::string signer_options(const CellTerms& terms, const std::string& machine) {
   return options + " --snapshots=/var/lib/fleet-signer";
 }
 
-// The programs of a cell that one machine runs.
+// The programs of the cell that one machine runs.
 struct Duties {
   bool member = false;
   bool controller = false;
