@@ -40,7 +40,7 @@ struct CellFacts {
   std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
   std::optional<Reading> records = {};       // all records of the store, if they could be read
   std::string unread = {};                   // why the records could not be read
-  std::optional<Validity> own = {};          // of the certificate of the person who runs the check
+  std::optional<Validity> own = {};          // the certificate of the person who runs the check
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };

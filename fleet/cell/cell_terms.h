@@ -23,7 +23,7 @@ struct CellMachine {
   // The machine's name in certificates and options of the cell: a valid id, see is_id() in keys.h.
   std::string name = {};
   std::string address = {};  // the IP address or host name at which other machines reach this one
-  int client_port = 2'379;   // of etcd, if the machine is a member of the store
+  int client_port = 2'379;   // the port at which etcd serves clients, on a member of the store
   int peer_port = 2'380;
 };
 
@@ -76,8 +76,8 @@ struct CertificateThere {
   std::string unfit = {};  // why the existing certificate cannot be used; may be empty
 };
 
-// The certificates to make, with new keys, unless the directory has the key already. If `refused`
-// is not empty, `make` is empty.
+// The certificates to make. A certificate gets a new key, unless the directory has a key for it
+// already. If `refused` is not empty, `make` is empty.
 struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
   std::vector<std::string> refused = {};  // the reasons for the refusal, one sentence each

@@ -13,7 +13,7 @@
 
 namespace fleet {
 
-inline constexpr int dev_nodes_max = 50;  // so many nodes start in time on a laptop
+inline constexpr int dev_nodes_max = 50;  // more nodes might not start in time on a laptop
 
 // The sample daemon that each node of a trial cell runs besides fleet-agent, and its versions.
 inline constexpr std::string_view dev_component = "shop";

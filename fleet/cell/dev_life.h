@@ -95,7 +95,7 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // how often the program has exited, each time soon after its start
+    int deaths = 0;             // how many times in succession it has exited soon after its start
     upgrader::Time started{0};  // when the program was started last
     // When to start the program again; no value while it runs.
     std::optional<upgrader::Time> restart_due = {};

@@ -35,8 +35,8 @@ void parse(CLI::App& app, int argc, const char* const* argv);
 // version, or the error. After an error, the exit status is `status_wrong`.
 [[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);
 
-// Adds the options for the store to the command line. The help text says that the certificate is
-// the certificate of `whose`.
+// Adds the options for the store to the command line. `whose` says in the help text whose
+// certificate the program uses.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

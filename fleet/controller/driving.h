@@ -100,7 +100,7 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // true while the first reading of the driver's records is under way
+  bool reading_ = false;  // true from the action WantReading until the reading has come
   std::vector<std::string> wanted_;
   std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the driver's lease
   // Reads and watches the records that the driver needs.

@@ -93,7 +93,8 @@ class Front {
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
   // Returns the revision at which this controller created the key `driver/events`, which makes it
-  // the only controller that writes the history. Returns 0 if another controller has this key.
+  // the only controller that writes the history. Returns 0 if this controller does not have this
+  // key.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

@@ -42,7 +42,7 @@ enum class Channel { production, staging };
 // compared as strings.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
-// The facts about a component in the cell on which the choice of the next release depends.
+// The state of a component in the cell, for release_to_take().
 struct WatchState {
   std::string current = {};  // the newest version known in the cell; empty if there is none
   bool under_way = false;    // a rollout runs, or some nodes do not run the desired version yet
@@ -51,8 +51,8 @@ struct WatchState {
 
 // Returns the version of the newest release that may be published, is newer than the current
 // version, and belongs to the channel. The channel `production` has no pre-releases. Returns no
-// value if the list has no such release, if a change of version is under way, or if a person has to
-// decide first (`state`).
+// value if the list has no such release, or if `state` says that a change of version is under way
+// or that a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

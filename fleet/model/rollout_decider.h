@@ -109,8 +109,8 @@ class RolloutBatchNow {
     bool is_unjudged = false;  // the node goes back because the judge or a gate gave no verdict
   };
 
-  // Finds the state of each node of the batch. If a wait for nodes begins now, notes `now` in
-  // `marks` as its beginning.
+  // Finds the state of each node of the batch. If a wait for nodes begins now, sets the time of
+  // this wait in `marks` to `now`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -175,9 +175,9 @@ class RolloutDecider {
 
   // ---- writes
 
-  // Records the outcome of each node of the batch that has ended. Returns no value if there is none
-  // to record. If `confirmed_too` is false, leaves out nodes that were confirmed. While the rollout
-  // is `rolling`, these are recorded only when no node of the batch has anything left to do.
+  // Records how nodes of the batch have ended. Returns no value if there is nothing to record. If
+  // `confirmed_too` is false, leaves out nodes that were confirmed. While the rollout is `rolling`,
+  // confirmed nodes are recorded only when no node of the batch has anything left to do.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;

@@ -83,7 +83,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const bool begins = step == RolloutStep::prepare || step == RolloutStep::apply;
   const StepLease wanted{turn_of(*view_.rollout), step, 0};
   if (!facts_.lease || facts_.lease->batch != wanted.batch || facts_.lease->step != step) {
-    // The store erases the commands with the lease, so it must last until all nodes have begun.
+    // At the end of the lease, the store erases the commands. So the lease must last until all
+    // nodes have begun.
     return WantLease{step, ttl_of(step) + (begins ? batch_.spread() : 0)};
   }
   RolloutWriter writer(view_, facts_);
@@ -169,8 +170,8 @@ What RolloutDecider::next_order() {
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
   }
-  // Nodes that already have the new version get `confirm` even if the record `stop` exists or a
-  // window is closed, and another node of the batch therefore cannot prepare again.
+  // Nodes that already have the new version get `confirm` even while the record `stop` or a closed
+  // window keeps another node of the batch from preparing again.
   const bool is_moving = is_any(NodeStage::applying, Standing::pending);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
@@ -221,8 +222,8 @@ bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
 
-// Waits until nodes may begin a step again. This wait may last for hours, so the nodes that prepare
-// first give back their places of budgets, for other rollouts and plans.
+// Waits until nodes may begin a step again. This wait may last for hours. So the rollout first
+// gives back the places of budgets of nodes that prepare, for other rollouts and plans.
 What RolloutDecider::wait_to_begin() const {
   if (auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing))) return *frees;
   const auto answer = batch_.first_answer_by();

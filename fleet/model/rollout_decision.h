@@ -98,8 +98,9 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  // The time at which the bake (the judging after the last batch) began. If this driver has taken
-  // over the rollout during the bake, the time at which the bake would have begun here.
+  // The time at which the bake (the judging after the last batch) began. A driver that takes over
+  // the rollout during the bake uses the time of its first step, minus the part of the bake that
+  // has passed.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;

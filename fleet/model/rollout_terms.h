@@ -62,8 +62,9 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
 // Returns why --confirm is too short for a batch of `nodes` nodes, or no value if it is long
-// enough. --confirm must be longer than the first node of the batch has to wait: until the last
-// node has soaked and is judged. `nodes` matters only if the spread is open.
+// enough. The first node of the batch has to wait for the command `confirm` until the last node has
+// soaked and is judged, and --confirm must be longer than this wait. `nodes` matters only if the
+// spread is open.
 [[nodiscard]] std::optional<std::string> wrong_confirm(const RolloutTerms& terms,
                                                        std::size_t nodes);
 

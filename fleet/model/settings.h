@@ -1,8 +1,8 @@
 // The settings of a cell: their names, the values that each may have, and their defaults. This file
 // also turns the values, which are strings, into plain data.
 //
-// The second column of the table has the values of a setting. A single value, or the first word of
-// a list, is the default. A setting whose values are in capitals has no default.
+// In the second column of the table, a single value, or the first word of a list, is the default of
+// the setting. Words in capitals stand for values; such a setting has no default.
 //
 //     event-age                30d                       how long events are kept
 //     event-count              10000                     how many events are kept at most

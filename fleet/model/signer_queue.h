@@ -36,7 +36,7 @@ class SignerQueue {
 
   RenewalRequests renewals_;
   std::string last_;                            // the key of the request that was returned last
-  std::set<std::string, std::less<>> put_off_;  // the keys of requests whose answers have failed
+  std::set<std::string, std::less<>> put_off_;  // requests whose answers could not be written
 };
 
 }  // namespace fleet

@@ -76,8 +76,9 @@ struct Settled {
   Upgrading upgrading = Upgrading::no;
 };
 // The node's wish and the claim on the node, both read at the same revision of the store. When a
-// rollout ends, one transaction erases the claim and writes a new wish. A node that read them at
-// different revisions could see the old wish without the claim, and would begin the old wish.
+// rollout ends, one transaction erases the claim and writes a new wish. If wish and claim were read
+// at different revisions, the node could see the old wish without the claim, and would begin the
+// old wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
@@ -153,7 +154,7 @@ class WishMachine {
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
-  // Returns whether the old version was ordered to stop by this attempt, which has not ended yet.
+  // Returns whether this attempt has ordered the old version to stop, and has not ended yet.
   [[nodiscard]] bool confirms(const std::string& attempt) const {
     return stage_ == Stage::going && upgrade_.attempt == attempt;
   }

@@ -88,9 +88,9 @@ Result<JsonTree> terms_in(const std::string& record) {
   return *tree_of_text(write_record(rollout.value())).find("terms");
 }
 
-// Compares one term of an existing rollout, `is`, with the same term of the document, `wanted`. A
-// term that is absent in the result of terms_in() is null here. Returns whether a rollout that the
-// document began would have this term.
+// Compares one term of an existing rollout, `is`, with the same term of the document, `wanted`.
+// Either is null if it is absent in the result of terms_in(). Returns whether the two agree, that
+// is, whether this document may have begun the rollout.
 bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wanted) {
   if (is == nullptr || wanted == nullptr ? is == wanted : *is == *wanted) return true;
   if (std::ranges::find(filled_in, name) != filled_in.end()) return true;

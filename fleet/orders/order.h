@@ -96,7 +96,7 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // Attaches the lease to all records that the order writes.
 void add_lease(OrderTaken& taken, LeaseId lease);
 
-// Each of these functions makes a refusal of the kind that the function's name gives.
+// These functions make the three kinds of refusals.
 [[nodiscard]] inline OrderRefused malformed(std::string reason) {
   return {OrderRefused::Why::malformed, std::move(reason)};
 }

@@ -15,8 +15,7 @@
 
 namespace fleet {
 
-// ---- records that people set, such as a window: checks the record, and fills in the members that
-// the person has left out
+// ---- records that people set, such as a window
 
 // Returns the keys that must be read before set_record() is called for the record `key`.
 [[nodiscard]] std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& body);

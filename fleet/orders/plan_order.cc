@@ -66,8 +66,8 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
 }
 
 // Returns the members of the plan: all nodes of the cell that the target selects, even nodes that
-// do not report. A plan waits for all its members, so a person has to remove a node that is gone
-// for good from the cell first.
+// do not report. A plan waits for all its members. So if a node is gone for good, a person has to
+// remove this node from the cell first.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);

@@ -40,7 +40,8 @@ struct SignerOptions {
   int snapshots_kept = 48;
 };
 
-// Returns the signing authority from its files, or the reason why it cannot sign.
+// Reads the authority's certificate and key from their files. Returns a Refusal if a file cannot be
+// read, or if the authority cannot sign.
 [[nodiscard]] Result<Signer> authority_in(const SignerOptions& options);
 
 class FleetSigner {

@@ -9,10 +9,9 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages. If a user, role or permission that is to be added exists already,
-// etcd's message contains the first text. If a user or role that is to be removed does not exist,
-// the message contains the second text.
+// A part of etcd's error message if a user, role or permission that is to be added exists already.
 constexpr std::string_view is_there = "already";
+// A part of etcd's error message if a user or role that is to be removed does not exist.
 constexpr std::string_view is_gone = "not found";
 
 }  // namespace

@@ -136,7 +136,7 @@ class Store {
 struct StoreMember {
   std::uint64_t id = 0;
   std::string name = {};               // empty until the member has started for the first time
-  std::vector<std::string> urls = {};  // for clients; empty until the first start
+  std::vector<std::string> urls = {};  // the addresses for clients; empty until the first start
 };
 
 // The state of one member, as the member itself reports it.
