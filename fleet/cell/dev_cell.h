@@ -78,8 +78,8 @@ struct DevNeed {
 // Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// ports_text() returns the text of the file that keeps the port numbers, and ports_in() parses this
-// text. If the text is damaged, all port numbers that ports_in() returns are 0.
+// Converts the port numbers to the text of the file that keeps them (ports_text), and back
+// (ports_in). If the text is damaged, ports_in() returns 0 for each port.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

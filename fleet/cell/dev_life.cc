@@ -118,8 +118,8 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// If all programs of this round and of the earlier rounds have exited, stops the programs of the
-// next round.
+// Stops the programs of the next round, if all programs of this round and of the earlier rounds
+// have exited.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

@@ -134,7 +134,7 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// All signals are blocked in the new thread, so that only the main thread receives signals.
+// Starts the thread, with all signals blocked, so that only the main thread receives signals.
 void Front::start() {
   sigset_t all;
   sigset_t before;

@@ -59,8 +59,8 @@ struct RolloutTerms {
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
-  // The time over which the nodes of a batch begin a step, one after the other. 0: all nodes begin
-  // at the same time; -1: the time depends on the size of the batch.
+  // The time over which the nodes of a batch begin a step, one after the other. With 0, all nodes
+  // begin at the same time. With -1, the time depends on the size of the batch.
   std::int64_t spread_ms = 0;
   // True if neither --max-failed, --batch nor --canary was given. Then failures_to_abort() says how
   // many failures abort the rollout.

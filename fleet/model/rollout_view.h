@@ -52,8 +52,8 @@ struct RolloutView {
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // take() stores a record in this view; take_absent() notes that there is no record at the key.
-  // Both ignore keys that do not matter to this rollout.
+  // Stores a record in this view (take), or notes that there is no record at the key (take_absent).
+  // Ignores keys that do not matter to this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 

@@ -224,8 +224,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// If the rollout has written the node's own desired version, restores the desired version from
-// before the rollout.
+// Restores the node's own desired version from before the rollout, if this rollout has written the
+// present one.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

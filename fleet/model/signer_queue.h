@@ -18,7 +18,7 @@ class SignerQueue {
   // The next request; std::monostate if there is none.
   using Request = std::variant<std::monostate, JoinCase, PendingRenewal>;
 
-  // take() notes that there is a record with this key; take_absent() notes that there is none.
+  // Notes that there is a record with this key (take) or none (take_absent).
   void take(const std::string& key) { renewals_.take(key); }
   void take_absent(const std::string& key) { renewals_.take_absent(key); }
 

@@ -68,8 +68,8 @@ void WishMachine::take(const WishSeen& seen) {
   under_way_ = wish_;
 }
 
-// If the upgrade must not begin after the fetch, no upgrade is requested, and the release stays on
-// the disk.
+// Requests the upgrade after the fetch. If the upgrade must not begin any more, the release stays
+// on the disk.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);

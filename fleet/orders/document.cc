@@ -24,8 +24,8 @@ constexpr auto named_kinds =
 // (`v`). They do not belong to the order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
-// The terms of a rollout that are filled in when it begins. What the document says of them does not
-// count.
+// The terms of a rollout that are filled in when it begins, whatever their values in the document
+// are.
 constexpr auto filled_in =
     std::to_array<std::string_view>({"v", "digest", "no_undo", "max_failed_unsaid"});
 // The terms that are also filled in if their values in the document are 0 or empty.

@@ -20,9 +20,9 @@ constexpr int pushes_of_a_call = 3;
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// libcurl calls this function before each try to send the request. If a connection breaks before
-// the answer, libcurl tries again over a new connection. This function allows only the first try,
-// since the member may already have carried out the request.
+// Allows only the first try to send the request. libcurl calls this function before each try. If a
+// connection breaks before the answer, libcurl tries again over a new connection, but the member
+// may already have carried out the request.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
