@@ -1,6 +1,6 @@
 // Sends HTTP requests to servers that are not part of the fleet: receivers of webhooks, sources of
-// releases, Prometheus servers, and sources of measures. Each request runs in a thread of libuv's
-// pool, so a slow server does not block the event loop.
+// releases, Prometheus servers, and daemons that report measures. Each request runs in a thread of
+// libuv's pool, so a slow server does not block the event loop.
 #pragma once
 
 #include <uv.h>

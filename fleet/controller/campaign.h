@@ -59,8 +59,8 @@ class Campaign {
   // for each driver in any controller.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the earliest time at which the pause after the last driver of one of `drivable` ends,
-  // or no value if there is no such pause.
+  // Returns the earliest time at which a pause for one of `drivable` ends, or no value if there is
+  // no pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 

@@ -59,7 +59,7 @@ class Retention {
     // The rollouts of one component are a group, and all plans are a group. The last runs of each
     // group are kept.
     std::string group = {};
-    std::string version = {};  // the version of a rollout; empty for a plan
+    std::string version = {};  // the rollout's version; empty for a plan
     PastRun line = {};
   };
   struct Line {
@@ -80,7 +80,7 @@ class Retention {
   // For each plan, the nodes that have a record node/ID/plan/NAME about it.
   std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
-  std::map<std::string, std::uint64_t> line_of_;  // for each run, the number in history/NUMBER
+  std::map<std::string, std::uint64_t> line_of_;  // the number of each run's line in history/
 };
 
 }  // namespace fleet

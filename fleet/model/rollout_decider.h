@@ -192,7 +192,8 @@ class RolloutDecider {
   // Returns no value if they have their places already, or need none.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
-  // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
+  // Returns whether the record `stop` or a closed maintenance window keeps nodes from beginning a
+  // step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const;

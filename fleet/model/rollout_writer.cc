@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most writes that order() or end() needs for one node. has_room() also reckons with the node's
-// places of budgets and with the rollout's own record.
+// The most writes that order() or end() needs for one node. has_room() adds the writes for the
+// node's places of budgets and for the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

@@ -22,8 +22,8 @@ constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// If the value of a setting is wrong: the kind of value that the setting needs. No value if the
-// setting's value is right.
+// Why the value of a setting is wrong: the kind of value that the setting needs. std::nullopt if
+// the value is right.
 using Wrong = std::optional<std::string>;
 
 Wrong take_number(const std::string& text, std::int64_t& number, std::int64_t min,
@@ -207,8 +207,8 @@ std::optional<std::string> why_no_settings(const Settings& settings, const Setti
     const auto old = before.values.find(setting.first);
     return old != before.values.end() && old->second == setting.second;
   };
-  // First take the settings that do not change. The number of budgets is limited, so a new budget
-  // is refused if the old ones are as many as there may be.
+  // First take the settings that do not change: the number of budgets is limited, and the budgets
+  // that exist already go before a new one.
   CellSettings found;
   for (const auto& setting : settings.values) {
     if (is_kept(setting)) static_cast<void>(take_setting(setting.first, setting.second, found));

@@ -137,7 +137,7 @@ class Http2 {
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
   std::map<std::uint64_t, Call*> calls_;  // all calls that still exist, by their numbers
-  std::set<std::uint64_t> heard_;         // numbers of calls with news for their observers
+  std::set<std::uint64_t> heard_;         // calls whose observers have to be told something
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
   // The connections, by their numbers. Each connection has its own CurlLoop: if connections shared

@@ -24,7 +24,7 @@ class Following {
   struct Observer {
     // Called with all records: once at the start, and again after each end of a watch.
     std::function<void(Reading)> read;
-    // Called with the changes after the last call of `read`.
+    // Called with each change that is made after the reading that `read` has got.
     std::function<void(const Changes&)> changed;
     // Called when the watch is lost or a reading has failed. After that, changes are not reported
     // before the next call of `read`.
