@@ -12,12 +12,13 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths of a per cent
 
-// Values for a rollout without `--spread`: the time from the beginning of one node's upgrade to the
-// beginning of the next, and the longest time until the last node of a batch begins.
+// Without `--spread`, the nodes of a batch begin their upgrades one after the other. spread_step_ms
+// is the time from one node to the next, and spread_ms_max the longest time for all nodes of a
+// batch.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// Without `--spread`, all nodes of a batch of at most this size begin their upgrades at the same
-// time, since so few nodes cannot overload a server, such as the one from which they fetch the
+// Without `--spread`, all nodes of a batch begin their upgrades at the same time if the batch has
+// at most this many nodes. So few nodes cannot overload the server from which they fetch the
 // release.
 constexpr std::size_t unspread_nodes_max = 10;
 
@@ -45,15 +46,13 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
   return *before * 1'000 + *behind;
 }
 
-// The rule for one label of `--apart`, which limits how many nodes with the same value of the label
-// one batch may have. Each different value of the label gets a number, since numbers are faster to
-// compare than strings.
+// The rule that one option `--apart` makes: one batch may have only a limited number of nodes with
+// the same value of a label. Each node and each value has a number, which is an index in these
+// vectors.
 struct ApartRule {
-  // For each node, the number that stands for the node's value of the label.
-  std::vector<std::size_t> value;
-  std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
-  // For each value of the label, how many nodes with this value the current batch has so far.
-  std::vector<std::int64_t> taken;
+  std::vector<std::size_t> value_of_node;
+  std::vector<std::int64_t> most_of_value;
+  std::vector<std::int64_t> in_batch_of_value;
 };
 
 ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,
@@ -71,27 +70,28 @@ ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,
     }
     if (value == all.size()) all.push_back(0);
     ++all[value];
-    rule.value.push_back(value);
+    rule.value_of_node.push_back(value);
   }
   for (const std::int64_t count : all)
-    rule.most.push_back(apart.most.of(count));
-  rule.taken.resize(all.size());
+    rule.most_of_value.push_back(apart.most.of(count));
+  rule.in_batch_of_value.resize(all.size());
   std::sort(unlabelled.begin(), unlabelled.end());
   return rule;
 }
 
 bool fits_apart(const std::vector<ApartRule>& rules, std::size_t node) {
   return std::all_of(rules.begin(), rules.end(), [node](const ApartRule& rule) {
-    return rule.taken[rule.value[node]] < rule.most[rule.value[node]];
+    const std::size_t value = rule.value_of_node[node];
+    return rule.in_batch_of_value[value] < rule.most_of_value[value];
   });
 }
 
-// Removes the nodes of the next batch from `left` and returns them. Takes the nodes in the order of
-// `left`, as many as `size` and `rules` allow.
+// Removes the nodes of the next batch from `left` and returns them: the first nodes of `left` that
+// `rules` allow in one batch, at most `size`.
 std::vector<std::size_t> next_batch(std::vector<std::size_t>& left, std::int64_t size,
                                     std::vector<ApartRule>& rules) {
   for (ApartRule& rule : rules)
-    std::fill(rule.taken.begin(), rule.taken.end(), 0);
+    std::fill(rule.in_batch_of_value.begin(), rule.in_batch_of_value.end(), 0);
   std::vector<std::size_t> batch;
   std::vector<std::size_t> others;
   for (const std::size_t node : left) {
@@ -99,7 +99,7 @@ std::vector<std::size_t> next_batch(std::vector<std::size_t>& left, std::int64_t
     (fits ? batch : others).push_back(node);
     if (!fits) continue;
     for (ApartRule& rule : rules)
-      ++rule.taken[rule.value[node]];
+      ++rule.in_batch_of_value[rule.value_of_node[node]];
   }
   left = std::move(others);
   return batch;
@@ -119,9 +119,8 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// Returns the sizes of the batches. The last size also applies to all later batches. Without
-// `--batches` there are at most two sizes: the size of the canary (the small first batch), if there
-// is one, and the size of the other batches.
+// Returns the sizes of the batches. The last size applies to all later batches, too. Without
+// `--batches` the result has one size, or two if the rollout has a canary, a small first batch.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {
@@ -130,9 +129,9 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage given by `--batch` is rounded down, but one given by `--batches` is rounded up. Do
-  // not change that: if a controller has died while it wrote the batches of a rollout, a newer
-  // version of the program may write the rest, and must make the same batches.
+  // A percentage of `--batch` is rounded down, and a percentage of `--batches` is rounded up. Do
+  // not change that: if a controller dies while it writes the batches of a rollout, a newer version
+  // of fleet-controller writes the remaining batches, and has to divide the nodes in the same way.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);
@@ -213,8 +212,8 @@ BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> node
 }
 
 std::uint64_t place_of(std::string_view seed, std::string_view node) {
-  // Compute the hash FNV-1a of the seed and the name. A byte 0 separates them, since neither of
-  // them contains such a byte.
+  // Compute the hash FNV-1a of the seed, a byte 0 and the name. The seed and the name contain no
+  // byte 0.
   std::uint64_t sum = 14'695'981'039'346'656'037U;
   const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
   for (const char c : seed)
@@ -232,8 +231,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // The shift leaves a number of 40 bits, which has at most 13 decimal digits. That is enough: even
-  // among 10,000 nodes, it is unlikely that two nodes have the same number.
+  // The shift leaves 40 bits, which are at most 13 decimal digits. Even among 10,000 nodes, it is
+  // unlikely that two nodes have the same 40 bits.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

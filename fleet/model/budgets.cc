@@ -13,10 +13,9 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// Returns a text that lists the first nodes that count against a budget, which limits how many
-// nodes may be down at the same time. After each node's name, the text says which rollout, plan or
-// desired version moves the node, or that the node does not work: `n7 (rollout/r2), n9 (does not
-// work)`.
+// Returns a text that lists the first of `counted`, the nodes that count against a budget. The text
+// also says which run (a rollout, plan or desired version) moves each node, or that the node does
+// not work: `n7 (rollout/r2), n9 (does not work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)
@@ -61,17 +60,16 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     const std::int64_t number = std::stoll("0" + names[2]);
     places.erase(number);
     if (record == nullptr) return;
-    // Each place of a budget is a record with the node and the rollout, plan or desired version
-    // that has taken the place. If the record cannot be read, the place still counts as taken.
+    // A budget place counts as taken even if its record cannot be read.
     const auto place = read_record<BudgetPlace>(record->value);
     places[number] = {place ? place.value().node : "", place ? place.value().by : "somebody",
                       record->modified};
   }
   if (key.kind == KeyKind::node_info) {
     const auto info = read_record<NodeInfo>(record == nullptr ? "{}" : record->value);
-    nodes_[names[0]].reported = info ? info.value().labels : Labels{};
+    nodes_[names[0]].reported_labels = info ? info.value().labels : Labels{};
   }
-  if (key.kind == KeyKind::node_active) nodes_[names[0]].exists = record != nullptr;
+  if (key.kind == KeyKind::node_active) nodes_[names[0]].is_in_cell = record != nullptr;
   if (key.kind == KeyKind::node_instance) {
     auto& instances = nodes_[names[0]].instances;
     instances.erase(names[1]);
@@ -80,29 +78,29 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     instances[names[1]] = instance && !instance.value().degraded.empty();
   }
   if (const auto node = node_identified_by(key)) {
-    nodes_[*node].given = record ? labels_given(*record) : Labels{};
+    nodes_[*node].given_labels = record ? labels_given(*record) : Labels{};
   }
 }
 
 std::string Budgets::value_of(const std::string& node, const std::string& label) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return "";
-  const auto given = found->second.given.find(label);
-  if (given != found->second.given.end()) return given->second;
-  const auto reported = found->second.reported.find(label);
-  return reported == found->second.reported.end() ? "" : reported->second;
+  const auto given = found->second.given_labels.find(label);
+  if (given != found->second.given_labels.end()) return given->second;
+  const auto reported = found->second.reported_labels.find(label);
+  return reported == found->second.reported_labels.end() ? "" : reported->second;
 }
 
 bool Budgets::exists(const std::string& node) const {
   const auto found = nodes_.find(node);
-  return node.empty() || (found != nodes_.end() && found->second.exists);
+  return node.empty() || (found != nodes_.end() && found->second.is_in_cell);
 }
 
 bool Budgets::works(const std::string& node) const {
   const auto found = nodes_.find(node);
-  // A node that is not in the cell is treated as working, so that it does not count against a
-  // budget.
-  if (found == nodes_.end() || !found->second.exists) return true;
+  // A node that was removed from the cell must not count against a budget, so it is treated as a
+  // node that works.
+  if (found == nodes_.end() || !found->second.is_in_cell) return true;
   const auto& instances = found->second.instances;
   return !instances.empty() && std::none_of(instances.begin(), instances.end(),
                                             [](const auto& one) { return one.second; });
@@ -156,9 +154,9 @@ std::string Budgets::limits_text() const {
   return listed(texts);
 }
 
-// Returns the numbers of free places in the budget of this domain, the lowest first: at most
-// `most_wanted` numbers, all below `most`. A place is free if no node has taken it, or if the node
-// that has taken it is not in the cell any more.
+// Returns the numbers of free budget places, the lowest first: at most `most_wanted` numbers, all
+// below `most`. A place is free if no node has taken it, or if the node that has taken it was
+// removed from the cell.
 std::vector<std::int64_t> Budgets::free_numbers(const Domain& domain, std::int64_t most,
                                                 std::size_t most_wanted) const {
   std::vector<std::int64_t> numbers;
