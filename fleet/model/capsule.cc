@@ -52,8 +52,8 @@ std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   return files;
 }
 
-// Searches the reason of a failure for `words`. Returns the text after them, or an empty string if
-// the reason does not contain them.
+// Returns the part of a failure's reason that comes after `words`, or an empty string if the reason
+// does not contain `words`.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
   return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());
@@ -73,18 +73,20 @@ std::optional<std::int64_t> signal_in(std::string_view reason) {
 
 constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
-// The largest number that a capsule (the evidence of a failed upgrade) may give for the memory that
-// a process has used, in KiB: 1 EiB.
+// The most memory of a process, in KiB, that a capsule (the evidence of a failed upgrade) may
+// report: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
-// In a JSON list, each text needs these additional bytes: two quotes, and the comma after the text.
+// The bytes that a JSON list needs for each string in addition to the string itself: two quotes and
+// a comma.
 constexpr std::size_t list_element_bytes = 3;
 
-// Keeps the first strings that fit into `bytes_max` bytes. The last of the kept strings may be cut.
+// Keeps the first strings, at most `count_max`, that fit into `bytes_max` bytes of JSON. The last
+// of the kept strings may be cut.
 void keep_first(std::vector<std::string>& texts, std::size_t count_max, std::size_t bytes_max) {
   if (texts.size() > count_max) texts.resize(count_max);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    // The shortest part of a text that is kept. If less space is left, only the first letters of
-    // the text would be kept, so the text is dropped.
+    // A text is dropped if fewer bytes than this are left for it: its first few letters would not
+    // be useful.
     constexpr std::size_t least_bytes = 16;
     if (bytes_max < least_bytes) return texts.resize(i);
     texts[i] = brief(texts[i], bytes_max - list_element_bytes);

@@ -1,7 +1,7 @@
-// This file makes the capsule of a failed upgrade: a short record that says why the upgrade failed
-// on its node. See the option --evidence in fleet-agent(8). A capsule that comes from a node may be
-// too long; this file cuts its parts to the lengths that a record may have. It does no input or
-// output: the caller has measured the processes and read the last part of the daemon's output.
+// A capsule is a short record that says why an upgrade failed on a node: see the option --evidence
+// of fleet-agent(8). This file makes the capsule of a failed upgrade. It also shortens a capsule
+// that is too long, which a node may have written. This file does no input or output: its caller
+// has measured the processes, and has read the last part of the daemon's output.
 #pragma once
 
 #include <cstddef>
@@ -30,16 +30,17 @@ struct FailureSeen {
   std::string reason = {};
   std::optional<std::int64_t> exit_status = {};
   std::optional<std::int64_t> signal = {};
-  std::optional<Ms> lived = {};  // how long the process ran, from start to exit
+  std::optional<Ms> lived = {};  // how long the process ran
   std::optional<std::int64_t> peak_kib = {};
   std::optional<Ms> processor = {};
-  std::string last_words = {};  // the end of the daemon's output, which may begin inside a line
+  // The last part of the daemon's output. May begin in the middle of a line.
+  std::string last_words = {};
   std::vector<std::string> differs = {};
 };
 
 // Returns the reason of a failure, without the part that a node must not show at this level of
-// evidence (--evidence). agentify(1) appends the daemon's last line to the reason, after `; its
-// last line: `. Unless the level is `lines`, this function removes that part.
+// evidence. agentify(1) puts the daemon's last line at the end of the reason, after `; its last
+// line: `. Only the level `lines` shows this part.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
 // Returns the evidence of a failure: a list with one capsule, cut to the limits below. At the level
@@ -48,17 +49,16 @@ struct FailureSeen {
 // how the daemon exited.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
-// A version of a program, and the list of files that agent-releases(1) keeps for this version. Each
-// line of the list has a file's mode, hash and path. The list is empty if the release is not a
-// directory.
+// A version of a program, and the list of its files, as agent-releases(1) keeps it. Each line of
+// the list has a file's mode, hash and path. The list is empty if the release is not a directory.
 struct ListedVersion {
   std::string version = {};
   std::string files = {};
 };
 
 // Returns the differences between two versions, for a capsule. The first string is `1.0 -> 1.1` if
-// both versions are known. If the later version has a list of files, a string for each file that
-// differs follows: `changed: NAME`, `new: NAME` or `gone: NAME`. If more files differ than a
+// both versions are known. If the later version has a list of files, the next strings name the
+// files that differ: `changed: NAME`, `new: NAME` or `gone: NAME`. If more files differ than a
 // capsule can list, the last string is `and N more`.
 [[nodiscard]] std::vector<std::string> differences(const ListedVersion& before,
                                                    const ListedVersion& after);
@@ -73,10 +73,10 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Cuts the evidence of a failed upgrade to the limits above. Keeps the first capsule and drops all
-// others. If the lines of output, or the differences between the releases, are too many or too
-// long, keeps the newest lines and the first differences. Replaces a number that is out of range
-// with the number that means "unknown".
+// Cuts the evidence of a failed upgrade to the limits above. Keeps only the first capsule. If there
+// are too many lines of output, or the lines are too long, keeps the newest lines. If there are too
+// many differences between the releases, or they are too long, keeps the first differences.
+// Replaces a number that is out of range with the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// This file defines the records of a cell: releases, desired versions, windows, settings, events
-// and certificates. It also defines the records and strings with which a machine joins the cell.
-// The file contains only data structures; record_members.h says how the records are written.
+// This file defines the records of a cell, such as releases, desired versions, windows, settings,
+// events and certificates. It also defines the records and messages with which a machine joins the
+// cell. The file contains only data structures; record_members.h says how they are written as JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct ReleaseManifest {
   bool operator==(const ReleaseManifest&) const = default;
 };
 
-// The record release/COMPONENT/VERSION. The record is written before any other record names the
-// release, and is never changed afterwards.
+// The record release/COMPONENT/VERSION: a release that was published. It is written before any
+// other record names the release, and is never changed.
 struct Release {
   // The manifests of the release, one for each architecture, sorted.
   std::vector<ReleaseManifest> manifests = {};
@@ -34,27 +34,26 @@ struct Release {
   bool operator==(const Release&) const = default;
 };
 
-// The record desired/COMPONENT, which is the desired version of the cell, or the record
-// node/ID/desired/COMPONENT, which is the desired version of one node. If the same version is
-// written again, the nodes on which it has failed try it again.
+// Two kinds of records: desired/COMPONENT is the desired version of the cell, and
+// node/ID/desired/COMPONENT is the desired version of one node. If the same version is written
+// again, the nodes on which it has failed try it again.
 struct Desired {
   std::string version = {};
   std::string digest = {};
   std::string why = {};
   bool pending = false;  // true: a plan holds the version back, and no node moves to it yet
-  // True only in the desired version of one node: a person has chosen this version for the node,
-  // and the desired version of the cell does not change it.
+  // True only in the record of one node: a person has chosen this version for the node, and the
+  // desired version of the cell does not move the node.
   bool pinned = false;
   bool downgrade = false;
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
   std::string refused = {};  // why no node moves to this version; empty if nodes may move to it
-  // These two members have values only while a plan holds the version back (`pending`). `previous`
-  // is the version that was desired before the plan, and the plan may restore it. If `previous` has
-  // been refused since the plan began, `previous_refused` says why, and a restored `previous` moves
-  // no node, either.
+  // The version that was desired before the plan that holds `version` back. The plan restores this
+  // version if the plan fails and goes back. Empty if `pending` is false.
   std::string previous = {};
+  // Why no node may move to `previous` after the plan has restored it; empty if nodes may move.
   std::string previous_refused = {};
 
   bool operator==(const Desired&) const = default;
@@ -62,8 +61,8 @@ struct Desired {
 
 // The record driver/ID: the controller that currently drives the work with this ID, such as a
 // rollout or a plan. The record has a lease, so it vanishes if the controller dies. The revision at
-// which the record was created is the driver's fence: each transaction of the driver requires that
-// the record still has this revision.
+// which the record was created is the driver's fence. Each transaction of the driver compares the
+// fence, so a controller that has lost the record writes nothing.
 struct DriverRecord {
   std::string controller = {};
 
@@ -91,9 +90,9 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
-// The record `epoch`. After the store was restored from a snapshot, a person increases the number
-// in this record with `fleetctl restored`. So a node that has noted a different number finds out
-// that the store was restored.
+// The record `epoch`. After the store was restored from a snapshot, a person increases `number`
+// with `fleetctl restored`. Each node notes this number. When the number in the store differs from
+// the noted number, the node knows that the store was restored.
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
@@ -113,10 +112,10 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// The record event/NUMBER: one event of the cell's history. An event is never changed, but the
-// oldest events are erased. The record order/TRACE, called a note, has the same members. A note is
-// written in place of an event by a person or program that may not write events. Later, the
-// controller that writes the history replaces the note with an event.
+// Two kinds of records. The record event/NUMBER is one event of the cell's history. An event is
+// never changed, but the oldest events are erased. The record order/TRACE is a note: a person or
+// program that may not write events has written it instead of an event. The controller that writes
+// the history later replaces the note with an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
@@ -163,8 +162,7 @@ struct IssuedCertificate {
   std::string serial = {};  // the certificate's number, in hexadecimal
   std::int64_t issued = 0;
   std::int64_t expires = 0;
-  // True if the certificate was revoked. Stays true when the owner of this certificate gets a new
-  // one.
+  // True if the certificate was revoked. A new certificate of the same owner does not change this.
   bool revoked = false;
   std::string key = {};  // fingerprint of the public key; may be empty in old records
 
@@ -192,7 +190,9 @@ struct Identity {
 // down at the same time (budgets.h). The node that is named here has taken the place.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // who takes the node down: rollout/RID, plan/PLAN or desired/COMPONENT
+  // The rollout, plan or desired version that takes the node down: `rollout/RID`, `plan/PLAN` or
+  // `desired/COMPONENT`.
+  std::string by = {};
   std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;
@@ -200,8 +200,8 @@ struct BudgetPlace {
 
 // ---- machines that join
 
-// The record token/ID: a token with which machines may join the cell. The store has only a hash of
-// the token's secret.
+// The record token/ID: a token with which machines may join the cell. The record has a hash of the
+// token's secret, not the secret.
 struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
@@ -225,18 +225,19 @@ struct Token {
 struct JoinRequest {
   std::string node = {};     // the name that the machine wants to have in the cell
   std::string pem = {};      // the machine's request for a certificate, in PEM
-  std::string token = {};    // the hash of the secret in the machine's token
-  std::int64_t asked = 0;    // when the request came, in seconds since 1970
+  std::string token = {};    // the hash of the secret in the token that the machine has sent
+  std::int64_t asked = 0;    // when the controller got the request, in seconds since 1970
   bool waits = false;        // true: a person has to approve the request first
   std::string refused = {};  // why the request was refused; empty if it was not
-  // The signed certificate. The node gets the certificate only after a user for the node was
-  // created in the store. Until then, the certificate is kept here.
+  // The signed certificate, which is kept here until the store has a user for the node. Then the
+  // node gets the certificate.
   std::string certificate = {};
 
   bool operator==(const JoinRequest&) const = default;
 };
 
-// The record approval/FINGERPRINT: a person allows the machine with this key to join.
+// The record approval/FINGERPRINT: a person allows the machine whose public key has this
+// fingerprint to join.
 struct Approval {
   std::string node = {};
   std::string who = {};
@@ -254,14 +255,14 @@ struct SignerAtWork {
   // The time of the last snapshot of the store that this signer has taken; 0 if it has taken none.
   std::int64_t snapshot = 0;
   std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
-  std::string trouble = {};  // why the last attempt at a snapshot failed; empty if it succeeded
+  std::string trouble = {};           // why the last snapshot failed; empty if it succeeded
 
   bool operator==(const SignerAtWork&) const = default;
 };
 
-// One of the two records of a fleet-controller. The record controller/NAME stays when the
-// controller exits. The record controller/NAME/life/ID belongs to one running process of the
-// controller: this record has a lease, and vanishes when the process exits.
+// Two records of a fleet-controller. The record controller/NAME stays when the controller exits.
+// The record controller/NAME/life/ID belongs to one running process of the controller: it has a
+// lease, and vanishes when the process exits.
 struct ControllerAtWork {
   std::string version = {};
   std::string since = {};  // when this process of the controller began
@@ -269,7 +270,8 @@ struct ControllerAtWork {
   bool operator==(const ControllerAtWork&) const = default;
 };
 
-// The contents of a token. A person brings the token, as a string, to a machine that is to join.
+// The parts of the string that is called a token. A person brings this string to a machine that is
+// to join.
 struct TokenText {
   std::vector<std::string> controllers = {};  // the URLs of the cell's controllers
   std::vector<std::string> store = {};        // the URLs of the store's members

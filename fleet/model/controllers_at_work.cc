@@ -45,8 +45,8 @@ std::set<std::string> ControllersAtWork::driving() const {
 
 bool ControllersAtWork::lives(const std::string& name) const {
   if (lives_.contains(name)) return true;
-  // An older version of fleet-controller writes no record controller/NAME/life/ID. Only the records
-  // of its drivers show that a controller of such a version is at work.
+  // A controller of an older version writes no record controller/NAME/life/ID. Only its records
+  // driver/ID show that it is at work.
   return std::any_of(drivers_.begin(), drivers_.end(), [&name](const auto& one) {
     return controller_record_name(one.second) == name;
   });

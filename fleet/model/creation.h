@@ -1,7 +1,7 @@
-// This file writes a new rollout or plan, which takes several transactions, one after the other.
-// Before each transaction, the caller reads the store, so that the transaction writes only records
-// that are still missing. Therefore a process can continue after the store's answer was lost, or
-// after another process has begun to write the same rollout or plan. This file does no input or
+// This file decides how a new rollout or plan is written into the store, in several transactions,
+// one after the other. Before each transaction, the caller reads the store, so that the transaction
+// writes only records that are still missing. Therefore the caller can continue after an answer of
+// the store was lost, and one process can continue the work of another. This file does no input or
 // output.
 #pragma once
 
@@ -25,11 +25,11 @@ struct Written {
 
 class Creation {
  public:
-  // All records are written, so the new rollout or plan begins. There is no next step.
+  // The step that says that the new rollout or plan begins, since all its records are written. No
+  // step follows.
   struct Begun {};
-  // The new rollout or plan was not begun, and this structure says why. There is no next step. If
-  // `is_known` is false, the store has not answered, so the rollout or plan may have begun after
-  // all.
+  // The step that says why the new rollout or plan does not begin. No step follows. If `is_known`
+  // is false, the store has not answered, so the rollout or plan may begin after all.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -38,17 +38,17 @@ class Creation {
 
   virtual ~Creation() = default;
 
-  // Returns the key that has to be read before each call of next().
+  // Returns the key that the caller reads before each call of next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
-  // Returns the next step. `found` is the record that is now at the key which key() returned, or
-  // null if there is none. `last` is the outcome of the last transaction that next() returned, or
-  // null if it has returned none.
+  // Returns the next step. `found` is the record that the caller has just read at key(), or null if
+  // there is none. `last` is the outcome of the last transaction that next() returned, or null if
+  // next() has returned none.
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` is the error message to show if the store refuses a transaction. It names the likely
-  // cause.
+  // `refusal` is the error message for a transaction that the store refuses. The message names the
+  // likely cause.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}
   Creation(const Creation&) = default;
@@ -56,15 +56,16 @@ class Creation {
   Creation& operator=(const Creation&) = default;
   Creation& operator=(Creation&&) = default;
 
-  // Returns the next transaction, or std::nullopt if all records are written. `found` is the record
-  // at key(). If `found` belongs to another rollout or plan of the same name, returns a Refusal.
+  // Returns the next transaction, or no value if all records are written. `found` is the record at
+  // key(), or null. If `found` belongs to another rollout or plan of the same name, returns a
+  // Refusal.
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Returns the record `found` if an earlier transaction of the same order has written it. `found`
-  // then has the same trace (the id of the person's order) as `wanted`. Returns std::nullopt if
-  // `found` is null, since nothing is written yet. If `found` belongs to another order, or cannot
-  // be read, returns a Refusal with the text `if_others`.
+  // Returns the record in `found` if it belongs to the same order of a person as `wanted`: both
+  // then have the same trace, the id of the order. Returns std::nullopt if `found` is null, since
+  // no record is written yet. Returns a Refusal with the text `if_others` if `found` belongs to
+  // another order or cannot be read.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {
@@ -78,7 +79,7 @@ class Creation {
  private:
   std::string key_;
   std::string refusal_;
-  Revision before_ = 0;  // revision of the record at key(), before the last transaction
+  Revision before_ = 0;  // the revision of the record at key() before the last transaction
 };
 
 inline Creation::Next Creation::next(const KeyValue* found, const Outcome* last) {
