@@ -10,9 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most events in one transaction. With this number, a transaction stays below two limits of the
-// store: the number of operations (writes, erasures and compares), and the number of bytes. The
-// assertions below check this.
+// The most events in one transaction. The store limits both the number of operations (writes,
+// erasures and compares) of a transaction and its bytes. The assertions below check both limits.
 constexpr std::size_t events_at_once = 50;
 // The most notes that one transaction turns into events. A note is the record of an order by a
 // person who may not write events.
@@ -24,25 +23,25 @@ static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes
 // The beginning of the subject of an event about a silent node: `node/NODE`.
 constexpr std::string_view node_subject = "node/";
 
-// Returns whether a controller wrote this event as a part of the history. Events of the kind
-// `ordered` do not count, since the programs with which people give orders write such events, too.
+// Returns whether a controller has made this event. Events of the kind `ordered` come from the
+// programs with which people give orders.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether `other`, the next event of the same subject after `one`, only repeats `one` and
-// need not be written. A repetition has the same kind and text and, except for events of an
-// upgrade, the same trace:
+// Returns whether the event `other` only repeats the event `one`, so that it need not be written.
+// The two events have the same subject, and no event of this subject is between them. A repetition
+// has the same kind and text, and usually the same trace:
 //
-// - Different traces mean that the events follow from different orders. If a person writes the same
-//   desired version again, for example, the event is written again, too.
-// - For events of an upgrade the trace is not compared, since one command may begin the upgrade,
-//   and another may confirm it. If the same upgrade begins twice, the second beginning does not
-//   count as a repetition, since an event of another kind is between the two.
+// - Different traces mean that the two events follow from different orders. For example, if a
+//   person desires the same version again, a second event is written.
+// - The trace does not matter for events of an upgrade, since one command may begin the upgrade,
+//   and another may confirm it. If the same upgrade begins twice, another event of the upgrade is
+//   between the two beginnings.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The text of an event about a node's trouble may end with a list of rollouts that may be the
-  // cause. This list begins with suspects_mark (failure_causes.h). Events are compared without the
-  // list, since it has counts that change all the time.
+  // The text of an event `degraded` may end with a list of rollouts that may be the cause: see
+  // suspects_mark in failure_causes.h. The list is not compared, since it has counts that change
+  // all the time.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -67,21 +66,21 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   if (!event || !is_ours(event.value())) return;
   const std::string& subject = event.value().subject;
   told_[subject] = {number, event.value()};
-  const auto waits = waiting_.find(subject);
-  if (waits == waiting_.end()) return;
-  // The event is in the store now, so remove it from pending_. A search from the beginning finds it
-  // soon, since pending events are written in the order of pending_.
+  const auto waits = pending_count_.find(subject);
+  if (waits == pending_count_.end()) return;
+  // The event is in the store now, so remove it from pending_. The search is short, since the
+  // events are written in the order of pending_.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
   if (written == pending_.end()) return;
   pending_.erase(written);
-  if (--waits->second == 0) waiting_.erase(waits);
+  if (--waits->second == 0) pending_count_.erase(waits);
 }
 
-// Forgets an event that was erased. If it was the last event of its subject, forgets the subject,
-// too. Otherwise the number of known subjects would grow for ever, since each instance of each node
-// is a subject.
+// Forgets an event that was erased. Also forgets the event's subject if no later event has the same
+// subject. Otherwise the number of known subjects would grow for ever, since each process of
+// fleet-agent is a subject of its own.
 void ChronicleTask::forget_event(std::uint64_t number) {
   const auto event = events_.find(number);
   if (event == events_.end()) return;
@@ -89,14 +88,14 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // After the event with the highest possible number, no further event can be written. If that
-  // event is now erased, new events get the numbers after that of the last remaining event.
+  // If the erased event had the highest possible number, no event could be written after it. New
+  // events now get the numbers after the last event that remains.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
-// Returns whether the event begins a state, such as silence, and another event will report the end
-// of that state. Such an event must not be forgotten: the event about the end is written only if
-// the beginning is known.
+// Returns whether the event reports the beginning of a state, such as silence, that has not ended
+// yet. Such an event must not be forgotten: without it, no event about the end of the state would
+// be written.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -104,10 +103,10 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// Returns the last event of a subject. If events of this subject are pending, returns the last
-// pending one.
+// Returns the last event of a subject, which may be a pending event. Returns null if the subject
+// has no events.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
-  if (waiting_.contains(subject)) {
+  if (pending_count_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),
                           [&](const FleetEvent& one) { return one.subject == subject; });
   }
@@ -121,7 +120,7 @@ void ChronicleTask::note(FleetEvent event) {
   const FleetEvent* last = last_of(event.subject);
   if (last != nullptr && tells_the_same(*last, event)) return;
   event.time = time_(0);
-  ++waiting_[event.subject];
+  ++pending_count_[event.subject];
   pending_.push_back(std::move(event));
 }
 
@@ -166,8 +165,8 @@ void ChronicleTask::take_absent(const std::string& text) {
 }
 
 // Replaces all that this task knows by the records that were read from the store. Handles the
-// events among them first, so that no second event is written for a change that already has an
-// event.
+// events among these records first. The task then knows which changes have an event already, and
+// makes no second event for them.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);
@@ -177,17 +176,16 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  // Pass all records to suspects_ before any event is made. The event about a node's trouble names
-  // the rollouts that may be the cause, and suspects_ must know these rollouts then. The last loop
-  // of this function makes the events, and it reads the records of nodes before those of rollouts.
+  // Pass all records to suspects_ before the last loop, which makes the events. An event `degraded`
+  // names the rollouts that may be the cause, and the records of nodes come before the records of
+  // rollouts.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);
     if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
-    // Find the latest change that already has an event. Ignore an event that claims to report a
-    // later change than these records contain. Such an event is not from a controller, since a
-    // controller writes an event only about a change that the store has made.
+    // Find the latest change that has an event. Ignore an event that names a later change than the
+    // store has made: no controller has written such an event.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }
@@ -209,9 +207,9 @@ void ChronicleTask::take_instance(const std::string& node, const std::string& in
   if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
 }
 
-// Handles the removal of a node's record `active`, which means that a person has removed the node
-// from the cell. The history then reports no silence of the node. If the node comes back, it counts
-// as a new node.
+// Handles the removal of a node's record `active`: a person has removed the node from the cell. The
+// history does not report the silence of such a node. If the node comes back, it counts as a new
+// node.
 void ChronicleTask::take_node_absent(const std::string& node) {
   instances_.erase(node);
   expect_no_silence(node);
@@ -220,11 +218,11 @@ void ChronicleTask::take_node_absent(const std::string& node) {
 }
 
 void ChronicleTask::expect_silence(const std::string& node) {
-  if (!since_.contains(node)) quiet_.insert(node);
+  if (!since_.contains(node)) newly_quiet_.insert(node);
 }
 
 void ChronicleTask::expect_no_silence(const std::string& node) {
-  quiet_.erase(node);
+  newly_quiet_.erase(node);
   const auto since = since_.find(node);
   if (since == since_.end()) return;
   quiet_since_.erase({since->second, node});
@@ -232,11 +230,11 @@ void ChronicleTask::expect_no_silence(const std::string& node) {
 }
 
 void ChronicleTask::look_for_silence(Ms now) {
-  for (const std::string& node : quiet_) {
+  for (const std::string& node : newly_quiet_) {
     quiet_since_.insert({now, node});
     since_[node] = now;
   }
-  quiet_.clear();
+  newly_quiet_.clear();
   while (!quiet_since_.empty() && now >= quiet_since_.begin()->first + silence_ms) {
     const std::string node = quiet_since_.begin()->second;
     expect_no_silence(node);
@@ -250,8 +248,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   std::size_t left = events_.size() + pending_.size();
   for (const auto& [number, event] : events_) {
     const bool too_many = left > static_cast<std::size_t>(settings_.event_count);
-    // The last event is never erased: from the revisions in the events, a controller that takes
-    // over finds out for which changes the history already has events.
+    // The last event is never erased: a controller that takes over needs it to find out up to which
+    // change the history is complete.
     if (number == last_ || old.size() == events_at_once || (!too_many && event.time >= oldest))
       break;
     old.push_back(key_of(KeyKind::event, {}, number));
@@ -260,8 +258,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   return old;
 }
 
-// Returns the notes in the order in which they were written. The keys of the notes are in a random
-// order.
+// Returns the notes in the order in which they were written. notes_ is sorted by the keys of the
+// notes, which are random.
 std::vector<const KeyValue*> ChronicleTask::notes_in_order() const {
   std::vector<const KeyValue*> notes;
   for (const auto& [key, record] : notes_)
@@ -299,12 +297,12 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
-  // If the store has the event with the highest possible number, no event is written until somebody
-  // erases that event.
+  // No event can be written after the event with the highest possible number, until somebody erases
+  // that event.
   if (last_ == event_number_max) {
     notes_.clear();
     pending_.clear();
-    waiting_.clear();
+    pending_count_.clear();
   }
   const bool has_news = !pending_.empty() || !notes_.empty();
   if (has_news && !gathers_until_) gathers_until_ = now + event_gather_ms;

@@ -1,12 +1,12 @@
-// This file writes the cell's history: the controller that holds the key `driver/events` writes an
-// event for each change that matters to people. The numbers of the events have no gap.
-// ChronicleTask is the task of a driver: see driver.h.
+// This file writes the cell's history: an event for each change that matters to people. Only one
+// controller writes events, the one that holds the key `driver/events`. The numbers of the events
+// have no gap. ChronicleTask is the task of a driver: see driver.h.
 //
-// An event depends only on the changed record and on the last event of the same subject. (An event
-// `degraded` also names the rollouts that may be the cause.) So a controller that takes over reads
-// all records, and writes the missing events for those that have changed since the last event. If a
-// record was changed and changed back while no controller held the key, no event is written for
-// these two changes.
+// An event depends only on the changed record and on the last event of the same subject, such as a
+// rollout or a node. (An event `degraded` also names the rollouts that may be the cause.) So a
+// controller that takes over from another one reads all records, and writes the missing events for
+// records that have changed since the last event. If a record was changed and changed back while no
+// controller held the key, no event is written for these two changes.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +30,18 @@ namespace fleet {
 
 inline constexpr std::string_view events_id = "events";
 // After the first new event, the controller collects events for this time, and then writes them
-// together. So a rollout of a thousand nodes costs only a few transactions a second, however fast
-// it goes.
+// together. So even a fast rollout of a thousand nodes costs only a few transactions a second.
 inline constexpr Ms event_gather_ms = 500;
-// A node counts as silent if it had no living fleet-agent for this time. A restart of fleet-agent
-// takes less time.
+// A node counts as silent when no fleet-agent has run on the node for this time. A restart of
+// fleet-agent takes less time.
 inline constexpr Ms silence_ms = 30'000;
-// How often the driver erases old events.
+// The time between two searches for events that are old enough to be erased.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // Returns the date and time `seconds_ago` seconds ago, as a string. Each event has its time in
-  // the same form, so a comparison of strings shows which events are too old.
+  // Returns the date and time of the moment `seconds_ago` seconds ago. The events have their times
+  // in the same form, and the form is such that earlier times are smaller strings.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
   explicit ChronicleTask(TimeText time) : time_(std::move(time)) {}
@@ -55,13 +54,13 @@ class ChronicleTask {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  void wall_shows(UnixSeconds, Ms) {}  // ignored: history is written at any time
+  void wall_shows(UnixSeconds, Ms) {}  // the history has no maintenance window
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
-  // Returns for how many subjects of events, such as rollouts and instances, this task knows the
-  // last event. Tests check that this number does not grow for ever.
+  // Returns the number of subjects, such as rollouts and instances, whose last event this task
+  // knows. Tests check that this number does not grow for ever.
   [[nodiscard]] std::size_t subjects() const { return told_.size(); }
 
  private:
@@ -90,31 +89,33 @@ class ChronicleTask {
     FleetEvent event = {};
   };
 
-  std::map<std::uint64_t, Kept> events_;   // all events in the store, by their numbers
-  std::map<std::string, KeyValue> notes_;  // by key, the notes of orders that are not events yet
-  std::map<std::string, Told> told_;       // for each subject, the last event
-  std::deque<FleetEvent> pending_;
-  // For each subject of events, such as a rollout, how many of its events are in pending_.
-  std::map<std::string, std::size_t> waiting_;
-  // True while take_all() reads a record whose change is older than the last change that the
-  // history reports. No event is written for such a record.
+  std::map<std::uint64_t, Kept> events_;  // all events in the store, by their numbers
+  // The notes that are not events yet, by their keys. A note is the record of an order by a person
+  // who may not write events.
+  std::map<std::string, KeyValue> notes_;
+  std::map<std::string, Told> told_;  // the last written event of each subject
+  std::deque<FleetEvent> pending_;    // the events that are not written yet, the oldest first
+  // For each subject with events in pending_, the number of these events.
+  std::map<std::string, std::size_t> pending_count_;
+  // True while take_all() reads a record that was last changed before the latest change in the
+  // history. No event is written for such a record.
   bool takes_old_ = false;
-  // For each node, its living processes of fleet-agent, by id.
+  // For each node, its running processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes that have no living fleet-agent, and for which no event `silent` is written yet. The
-  // functions that handle a changed record do not know the time, so they only add the node to
-  // quiet_. look_for_silence() then moves the node to quiet_since_, with the time of the move. So
-  // look_for_silence() examines only such nodes, not all nodes.
-  std::set<std::string> quiet_;
+  // These two sets have the nodes on which no fleet-agent runs, and whose silence the history does
+  // not report yet. The functions that handle a changed record do not know the time, so they add
+  // the node to newly_quiet_. look_for_silence() then moves the node to quiet_since_, and adds the
+  // time of this move.
+  std::set<std::string> newly_quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  // For each node in quiet_since_, the time in its entry. quiet_since_ is sorted by time, so this
-  // time is needed to find the entry of a node.
+  // For each node in quiet_since_, its time there. quiet_since_ is sorted by time, so the entry of
+  // a node cannot be found without this time.
   std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Retention retention_;
-  bool retains_ = false;  // true if there may be ended rollouts or plans to erase
+  bool retains_ = false;  // true if there may be old rollouts or plans to erase
   Ms prune_at_ = 0;
 };
 

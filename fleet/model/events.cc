@@ -27,9 +27,9 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // While the rollout is rolling, add the gates' answers about the new version to the event's text.
-  // Each change of the text makes an event. The answers make few events, since they change only if
-  // a gate changes its answer, or a batch ends.
+  // While the rollout is rolling, the event's text also has the gates' answers about the new
+  // version. Each change of the text makes an event. The answers make few events: they change only
+  // if a gate changes its verdict, or a batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -46,9 +46,8 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the kind of event for a phase of an upgrade that is of interest to people, and an empty
-// string for other phases. If each phase had an event, a rollout to a thousand nodes would fill the
-// history.
+// Returns the kind of the event for this phase of an upgrade, or an empty string for a phase that
+// has no event. If each phase had an event, a rollout to a thousand nodes would fill the history.
 std::string upgrade_kind(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
@@ -135,8 +134,8 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-// Returns the event's number, or no value if `text` is not the key of an event. Anybody may write
-// keys of other forms below event/.
+// Returns the number of the event with this key, or no value if `text` is not the key of an event.
+// Below event/, anybody may write keys of other forms.
 std::optional<std::int64_t> event_number(const std::string& text) {
   const auto key = parse_key(text);
   if (!key || key->kind != KeyKind::event) return std::nullopt;
@@ -217,7 +216,7 @@ std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& rec
     --at;
     if (!at->first.starts_with(below)) break;
     const auto key = parse_key(at->first);
-    // Anybody may write a key of another form below event/, so such keys are skipped.
+    // Skip keys of other forms, which anybody may write below event/.
     if (key && key->kind == KeyKind::event) return key->number();
   }
   return 0;
@@ -261,8 +260,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   const Notified before = read ? read.value() : Notified{};
   const auto last = static_cast<std::int64_t>(last_event(records));
   if (before.webhook != webhook) {
-    // The setting `webhook` has a new value. Events from before the change are not sent to the new
-    // address, so the last of them is noted as sent.
+    // The setting `webhook` has a new value. Note the last event as sent, so that older events are
+    // not sent to the new address.
     under_way_ = true;
     done_ = 0;
     return noted(found, {last, webhook});
@@ -271,17 +270,16 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // The number in `done_` is in the store now, so `done_` is set back to 0. If `done_` kept the
-  // number, and the store were restored from an older copy later, new events up to that number
-  // would seem to be sent already.
+  // The store has the number in done_ now, so forget it here. Otherwise, if the store were restored
+  // from an older copy, new events up to that number would not be sent.
   done_ = 0;
   // If the last event has a lower number than looked_until_, the store was restored from an older
-  // copy. New events may then get numbers up to looked_until_, so set looked_until_ back.
+  // copy, and new events may get numbers up to looked_until_.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
-  // No event has a number above event_number_max. The key of such a number would have more digits,
-  // and would come before the key of the last event in the order of keys. The loop below would then
-  // send events that were sent already.
+  // No event has a number above event_number_max. The key of such a number has more digits, so it
+  // is sorted before the key of the last event. The loop below would then send events a second
+  // time.
   if (from > static_cast<std::int64_t>(event_number_max)) return Rest{};
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {

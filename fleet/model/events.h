@@ -1,6 +1,7 @@
-// This file makes the events of the cell's history: an event for each changed record whose change
-// is of interest to people. It also decides which events are sent to the webhook, and when an event
-// is sent again. chronicle.h numbers the events and writes them. This file does no input or output.
+// This file makes the events of the cell's history from changed records: an event for each change
+// that is of interest to people. It also decides which events are sent to the webhook, and when an
+// event is sent again. chronicle.h numbers the events and writes them. This file does no input or
+// output.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@
 
 namespace fleet {
 
-// Returns the event for a changed record, without the event's time, or no value if the history has
-// no events for such records. An event's subject is the thing that it is about, such as a rollout
-// or a node. The event differs from the last event with the same subject only if something has
-// changed that people want to know.
+// Returns the event for a changed record, or no value if the history has no events for such
+// records. The event has no time yet. Its subject is the thing that the event is about, such as a
+// rollout or a node. If the change is not of interest to people, the event only repeats the last
+// event of the same subject.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
 // Returns the event for a key that was erased, or no value if the history has no events for such
 // keys.
@@ -29,21 +30,20 @@ namespace fleet {
 // Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether the event is a success, a failure or a halt. Such an event is sent to the
-// webhook.
+// Returns whether the event is sent to the webhook. Such an event is a success, a failure or a
+// halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
-// Adds the event with this number to a transaction. The store refuses the transaction if another
-// event already has the number. Adds nothing if the number is too large: the store then has the
-// event with the highest number, and no event is written until somebody erases it.
+// Adds the event to a transaction, with this number. The store refuses the transaction if another
+// event already has the number. Adds nothing if the number is larger than event_number_max.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event to a transaction as a note. People and programs that may not write events write
-// such notes. Later, the controller that writes the history makes an event from the note.
+// Adds the event to a transaction as a note: people and programs that may not write events write
+// notes instead. The controller that writes the history later makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
-// Returns the event for a note, by which a person who may not write events has recorded an order.
-// If the note cannot be read, the event's text says so. Since anybody may write a note, the event
-// is not marked as proved.
+// Returns the event for a note, the record of an order by a person who may not write events. If the
+// note cannot be read, the event's text says so. The event is not marked as proved, since anybody
+// may write a note.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
 
 // Returns the number of the last event among the cell's records, or 0 if there is none.
@@ -52,24 +52,24 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 // Returns whether the person `name` ordered the change that the event reports. `name` is NAME, or
 // ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
-// Returns whether an event of this subject is about the record `asked` or a record below it. An
-// event about `node/n10` is not about `node/n1`.
+// Returns whether an event with this subject is about the record `asked`, or about a record whose
+// key begins with `asked/`. So an event about `node/n10` is not about `node/n1`.
 [[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
 
 // ---- notices
 
-// A notice is an HTTP request to the webhook, which tells people of an event. Successes, failures
-// and halts are sent in the order of their events, each at least once. Nothing else in the cell
-// waits until a notice was sent. The controller that writes the history also sends the notices.
+// A notice is an HTTP request to the webhook, which tells people of an event. The controller that
+// writes the history sends the notices. Successes, failures and halts are sent in the order of
+// their events, each at least once. Notices delay nothing else in the cell.
 
-// If this many requests to the webhook have failed for an event, which takes about an hour and a
-// half, the event is skipped, and the next event is sent.
+// The most requests for one event. If all of them fail, which takes about an hour and a half, the
+// event is skipped, and the next event is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
-// If the store denies the write of the record `notified` (the last event that was sent), no request
-// is sent to the webhook for this time. A new try rarely succeeds before a person has mended the
-// store or a permission.
+// The time without requests after the store has denied the write of the record `notified`, the last
+// event that was sent. A new try rarely succeeds before a person has mended the store or a
+// permission.
 inline constexpr Ms notice_denied_rest_ms = 60'000;
 
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
@@ -89,30 +89,31 @@ class Notices {
     std::int64_t event = 0;
     std::string webhook = {};  // the setting: a URL or file:PATH
     std::string body = {};
-    FleetEvent happened = {};  // the event itself, for headers
+    FleetEvent happened = {};  // the event, for the headers of the request
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // Returns the next step. `ours` is true if this controller writes the history. As long as an HTTP
-  // request (Post) or a transaction is under way, the step is Rest.
+  // Returns the next step. `ours` is true if this controller writes the history. The step is Rest
+  // as long as a request (Post) or a transaction has no outcome yet.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   // Handles the outcome of a transaction. If the store has denied the transaction, returns a line
-  // for the log with the reason. But if the last such line has the same reason, and no transaction
-  // was committed since, returns an empty string, as for all other outcomes.
+  // with the reason for the log. Returns an empty string for all other outcomes. Also returns an
+  // empty string if the last such line had the same reason, and no transaction was committed since
+  // then.
   [[nodiscard]] std::string written(const Outcome& outcome, Ms now);
 
  private:
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
-  std::int64_t done_ = 0;   // the last event that was sent or given up
-  // Every event up to this number was sent, or need not be sent. So these events are not read again
-  // at each change of the cell.
+  std::int64_t done_ = 0;   // the last event that was sent or skipped
+  // All events up to this number were sent, or need not be sent. So they are not read again at each
+  // change in the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;
   std::optional<Ms> denied_until_;  // no value if the store has not denied the last write
-  std::string denial_;              // the reason in the last line about denied writes
+  std::string denial_;              // the reason in the last line that written() has returned
 };
 
 }  // namespace fleet
