@@ -40,17 +40,16 @@ class DesiredDecider {
  private:
   using ByTime = DesiredMarks::ByTime;
 
-  // Returns the first entry of `times`, which has the earliest time. Returns null if that time is
-  // later than `until`, or if `times` is empty.
+  // Returns the entry of `times` with the earliest time. Returns null if that time is later than
+  // `until`, or if `times` is empty.
   [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
 
   [[nodiscard]] bool is_halted() const { return marks_.failed() >= settings_.max_failed; }
 
-  // Returns whether the node's maintenance window is closed, or closes before the node's next part
-  // of the upgrade can be over. That part is the stop of the old version if the new version already
-  // waits beside the old one; otherwise it is the whole upgrade.
+  // Returns whether the node's maintenance window is closed, or closes before a step of the upgrade
+  // that takes the time `takes` can be over.
   [[nodiscard]] bool is_closed(const std::string& id, Ms takes) {
     if (wish_ && wish_->desired.ignore_window) return false;
     if (marks_.is_closed(id)) return true;
@@ -71,8 +70,8 @@ class DesiredDecider {
     return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
   }
 
-  // Finds the first of these nodes whose maintenance window is open, and orders it to move to the
-  // desired version.
+  // Gives the order to move to the first of these nodes whose maintenance window is open. Returns
+  // no value if all windows are closed.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
       // is_closed() may remove this node from `ids`, so advance the iterator before the call.
@@ -95,9 +94,9 @@ class DesiredDecider {
 
   // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts: no
   // other node begins to move to the version, even if a rollout then moves the failed nodes, or a
-  // person removes them from the cell. The mark is written only when no node is on the way to the
-  // version any more (ordered to move, but without a new version that waits beside the old one). A
-  // node that takes too long must be ordered back, and this is not done for a refused version.
+  // person removes them from the cell. The mark is not written while a node is on its way to the
+  // version (coming()): a node that takes too long must be ordered back, which is not possible
+  // after the mark.
   std::optional<DesiredDecision> refuse_wish() const {
     if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
     std::vector<std::string> failed;
@@ -149,8 +148,8 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Gives back the budget places that were taken for nodes whose upgrade has ended. (A budget
-  // limits how many nodes may be down at the same time.)
+  // Gives back the budget places of nodes whose upgrade has ended. A budget limits how many nodes
+  // may be down at the same time.
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {
@@ -209,8 +208,8 @@ class DesiredDecider {
   }
 
   // Adds three conditions to the transaction: the cell's desired version is unchanged, this node's
-  // desired version is unchanged, and no rollout or person has claimed the node in order to move
-  // it. Otherwise the store refuses the transaction.
+  // desired version is unchanged, and neither a rollout nor a person has claimed the node. If one
+  // of them does not hold, the store refuses the transaction.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

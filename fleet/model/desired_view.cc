@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// Returns the record with its revision. If the record cannot be parsed, returns an empty record:
-// the driver then begins and stops nothing on the node.
+// Returns the record with its revision. If the record cannot be parsed, returns an empty record, so
+// that the driver gives no order to the node.
 template <class Record>
 Seen<Record> seen(const KeyValue& record) {
   const Result<Record> read = read_record<Record>(record.value);
@@ -23,14 +23,14 @@ bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
 }
 
 // Returns whether the node may be ordered to move to the desired version, as far as the node's own
-// records show. There may be other reasons to wait, such as a closed maintenance window.
+// records show. The caller examines other reasons to wait, such as a closed maintenance window.
+// `waits` is true if an upgrade to an earlier desired version has not ended on the node.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // `waits` is true if an upgrade to an earlier desired version is still under way on the node. For
-  // example, the new version of that upgrade may wait beside the old one. The order makes the node
-  // cancel that upgrade. So the node gets the order even if it already runs the desired version.
+  // The order also makes the node cancel the upgrade to an earlier version. Such a node needs the
+  // order even if it already runs the desired version.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
@@ -38,14 +38,13 @@ bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
 }
 
 // Returns whether the node's old instance may be ordered to stop, as far as the node's own records
-// show. There may be other reasons to wait, such as a closed maintenance window.
+// show. The caller examines other reasons to wait, such as a closed maintenance window.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
   if (!node.desired.record.pinned && !ours) return false;
-  // The id of the command to stop begins with the id of the node's attempt, which the node itself
-  // has written. If the node has written an id that is too long, no valid command can be made from
-  // it.
+  // The id of the command begins with the id of the attempt, which the node has written. If the
+  // node has written an id that is too long, the command would not be valid.
   const std::string id = stop_id(node);
   return is_command_id(id) && node.command.record.id != id &&
          node.instances.contains(node.active.record.instance);
@@ -67,8 +66,8 @@ bool is_same_version(std::string_view version, std::string_view other) {
 
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
-  // No node moves to a desired version that is pending or refused. A pending version was written by
-  // a plan, which removes the mark `pending` when nodes may move. A refused version stays refused
+  // No node moves to a desired version that is pending or refused. A plan has written a pending
+  // version, and removes the mark `pending` when nodes may move. A refused version stays refused
   // until a person writes it again.
   const bool is_held = record.pending || !record.refused.empty();
   if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
@@ -245,10 +244,9 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // If a node's new version does not become ready to replace the old one in time, the driver orders
-  // the node back to the version that it runs. The driver cannot give this order if the name of the
-  // version that the node runs is not valid. The time that the new version takes is then not
-  // watched, and `standing.coming` stays empty.
+  // A node in the list coming_ is ordered back to the version that it runs if its new version takes
+  // too long. This order is impossible if the name of the version that the node runs is not valid,
+  // so such a node is not in the list.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);
@@ -258,8 +256,8 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Adds the node to the counts, such as under_way_, and to the lists, such as coming_. If `is_in` is
-// false, removes the node from them.
+// Adds the node to the counts and lists that `standing` names, or removes the node from them if
+// `is_in` is false.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;
