@@ -1,34 +1,36 @@
 // This file defines the driver of a rollout, a plan or a cell's desired versions, as a state
 // machine. The driver creates its key driver/ID, reads all records that it needs, and then writes
-// one transaction after the other. The driver's task knows what is driven, and decides what to
-// write: see drivers.h. Each transaction requires that the key still belongs to this driver.
+// one transaction after the other. The driver's task (see drivers.h) knows what is driven, and
+// decides what to write. Each transaction requires that the key still belongs to this driver.
 //
-// Events go in, and a list of actions comes out. At most one transaction, reading or request for a
-// lease is under way at a time; until it is over, the driver decides nothing else. The next step
-// depends on the outcome of the transaction:
+// The driver is given events, and returns actions. While a transaction, a reading or a request for
+// a lease is under way, the driver decides nothing. The next step depends on how the store has
+// answered the transaction:
 //
-//     committed   the driver updates its copy of the records with its own writes
-//     refused     another process has written a key that the transaction compares. The driver
-//                 decides again as soon as the watch has reported such a write, which may already
-//                 be the case. If no report comes within store_retry_ms, the driver reads
-//                 everything again
-//     unknown     no answer came: the driver reads everything again. If the lost transaction
-//                 reaches the store after the driver's next one, the store refuses the lost one:
-//                 each transaction compares and writes the driven record, such as that of the
+//     committed   the transaction was made. The driver updates its copy of the records
+//     refused     another process has changed a key that the transaction compares. The driver
+//                 decides again as soon as the watch has reported this change, or at once if the
+//                 watch has reported the change already. If no report comes within store_retry_ms,
+//                 the driver reads everything again
+//     unknown     no answer came. The driver reads everything again. The lost transaction may reach
+//                 the store late, after the driver's next transaction. The store then refuses the
+//                 lost one, since both compare and write the same record, such as that of the
 //                 rollout
-//     repeated    a transaction was refused or unknown, and so was the previous transaction, which
-//                 had the same compares: the driver waits for store_retry_ms before it reads again;
-//                 after refusals_max refusals in a row, the outcome counts as denied
-//     denied      the store does not accept the write, and to try again would not help. The task of
-//                 a rollout then aborts the rollout. If the store denies this abort, too, or the
-//                 task is not that of a rollout, the driver ends and logs a line of trouble
+//     denied      the store does not accept the write, and a second try would not help. The task of
+//                 a rollout then aborts the rollout. All other tasks end the driver with a line of
+//                 trouble in the log, and so does the task of a rollout if the store denies the
+//                 abort, too
 //
-// If the watch ends, the driver gets a new reading that it has not asked for, and replaces all
-// records that it knows with that reading.
+// If two transactions with the same compares were refused or unknown one after the other, the
+// driver waits for store_retry_ms before it reads again. After refusals_max refusals in a row, the
+// driver treats the last one as denied.
 //
-// The driver ends if the key is gone or belongs to another driver, if the store has not confirmed
-// for the whole time of the lease that the key is still the driver's own, or if the controller
-// exits. The nodes are not notified: the next driver that creates the key continues.
+// If the watch ends, the driver is given a new reading for which it has not asked, and replaces all
+// records that it knows.
+//
+// The driver ends in three cases: the key is gone or belongs to another driver; the store has not
+// confirmed for the whole time of the lease that the key belongs to this driver; or the controller
+// exits. The nodes are not told: the next driver that creates the key continues.
 #pragma once
 
 #include <map>
@@ -44,17 +46,16 @@
 
 namespace fleet {
 
-// The driver gives up after the same write was refused this many times in a row.
+// A driver ends after the store has refused the same write this many times in a row.
 inline constexpr int refusals_max = 20;
 
-// Counts how many times in a row the store has refused the same write of a driver. Before each new
-// try, the driver has got news of the records or has read them all again, so the next try should
-// succeed. If the tries fail nevertheless, this class decides when the driver pauses, and when it
-// gives up.
+// Counts how many times in a row the store has refused the same write of a driver. After each
+// refusal, the driver learns the change that is the reason, so the next try should succeed. If
+// several tries fail, this class decides when the driver pauses, and when it gives up.
 class FutileWrites {
  public:
-  // Counts a write that was refused or got no answer. Returns true if the previous write had the
-  // same compares and failed, too. The driver must then pause before its next write.
+  // Counts a write that was refused or got no answer. Returns true if the write before it failed,
+  // too, and had the same compares. The driver then pauses before its next write.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};
@@ -66,8 +67,8 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // Returns the count of refusals and the compares of the failed write as a string. Tests compare
-  // these strings to find out whether two states are equal.
+  // Returns the state as a string. Tests compare these strings to find out whether two states are
+  // equal.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
     std::string text = " refused " + std::to_string(refusals_);
@@ -89,11 +90,12 @@ class FutileWrites {
 //                                    note a changed record, an erased key, or all records
 //     wall_shows(wall, now)          notes the time of the wall clock, for maintenance windows
 //     next(fence, now)               returns a DriverStep
-//     granted(LeaseId)               notes the lease that the task has asked for; 0 if there is
-//                                    none or the lease may be over
-//     take_gates(GatesAnswered)      notes the answers of gates; only if the task returns AskGates
-//     deny(reason)                   notes that the store has denied a write; returns false if the
-//                                    task can do nothing more
+//     granted(LeaseId)               notes the lease for which the task has asked. The id is 0 if
+//                                    there is no lease, or if the lease may have ended
+//     take_gates(GatesAnswered)      notes the answers of gates. Only a task that returns AskGates
+//                                    has this function
+//     deny(reason)                   notes that the store has denied a write. Returns false if the
+//                                    driver has to end
 //     words(now)                     returns its whole state as a string, for tests
 template <class Task>
 class Driver {
@@ -117,8 +119,8 @@ class Driver {
     return std::exchange(actions_, {});
   }
 
-  // Returns the time at which the caller must send the event `TimePassed`, or no value if this
-  // event is not needed.
+  // Returns the time at which the caller must send the event TimePassed, or no value if the driver
+  // does not need this event.
   [[nodiscard]] std::optional<Ms> next_deadline() const {
     if (is_over()) return std::nullopt;
     std::optional<Ms> first;
@@ -206,14 +208,14 @@ class Driver {
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
     if (again) return rest();
     if (!taking && std::holds_alternative<Refused>(event.outcome)) return await_news();
-    // Either the outcome of the transaction is unknown, or the store has refused to create this
-    // driver's key. The records show what was written, and which driver has the key.
+    // The outcome of the transaction is unknown, or the store has refused to create the key of this
+    // driver. The records show what was written, and which driver has the key.
     read_all();
   }
 
-  // Waits until the watch has reported the write that made the store refuse the transaction.
+  // Waits until the watch has reported the change for which the store has refused the transaction.
   void await_news() {
-    task_.granted(0);  // the store also refuses a transaction if a lease in it has ended
+    task_.granted(0);  // a lease that has ended is another reason for a refusal
     under_way_ = UnderWay::refused;
     retry_at_ = now_ + store_retry_ms;
     if (is_overtaken_) decide_again();
@@ -225,9 +227,9 @@ class Driver {
     retry_at_.reset();
   }
 
-  // Called for each change that the watch reports. While `write_` is under way or refused, notes in
-  // is_overtaken_ whether this change is a reason for the store to refuse `write_`. If the store
-  // has refused `write_` already, the driver then decides again at once. It need not read
+  // Called for each change that the watch reports, while the store examines `write_` or has refused
+  // it. Notes in is_overtaken_ whether this change is a reason for the refusal. If the store has
+  // refused `write_` and the reason is known, the driver decides again at once. It need not read
   // everything again, since the watch has reported the change.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
@@ -257,11 +259,11 @@ class Driver {
     under_way_ = UnderWay::nothing;
     Write write = std::move(*std::exchange(write_, std::nullopt));
     for (const Put& put : write.transaction.puts) {
-      if (!is_news(put.key, revision)) continue;
+      if (!is_new(put.key, revision)) continue;
       task_.take({.key = put.key, .value = put.value, .modified = revision, .lease = put.lease});
     }
     for (const Erase& erase : write.transaction.erases) {
-      if (is_news(erase.key, revision)) task_.take_absent(erase.key);
+      if (is_new(erase.key, revision)) task_.take_absent(erase.key);
     }
     if (!write.news.empty()) actions_.emplace_back(Tell{false, write.news});
     committed_ = std::move(write.transaction.puts);
@@ -269,8 +271,8 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    // While the transaction that takes the driver's key is under way, ignore this reading: the
-    // driver reads again when that transaction has ended.
+    // The driver is creating its key, and reads everything when it has the key. Ignore this earlier
+    // reading.
     if (under_way_ == UnderWay::taking) return;
     if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
     if (under_way_ == UnderWay::transaction) is_overtaken_ = true;
@@ -279,8 +281,8 @@ class Driver {
     read_at_ = event.reading.revision;
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
-    // If the key has the lease of this driver, the transaction that takes the key was committed,
-    // and only its answer was lost. No other driver uses that lease.
+    // If the key has the lease of this driver, this driver has created the key, and only the answer
+    // of the store was lost. No other driver uses that lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {
@@ -310,7 +312,7 @@ class Driver {
 
   void take(const KeyChanged& event) {
     more_ = event.more;
-    if (!is_told_news(event.record.key, event.record.modified)) return;
+    if (!is_new_from_watch(event.record.key, event.record.modified)) return;
     look_at_write(event.record.key, event.record.modified);
     const bool driver = event.record.key == task_.key();
     if (driver && fence_ != 0 && event.record.created != fence_) {
@@ -321,7 +323,7 @@ class Driver {
 
   void take(const KeyErased& event) {
     more_ = event.more;
-    if (!is_told_news(event.key, event.revision)) return;
+    if (!is_new_from_watch(event.key, event.revision)) return;
     if (event.key == task_.key() && fence_ != 0 && event.revision > fence_) {
       return end("its lease has ended", true);
     }
@@ -329,10 +331,10 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is news: it came after the driver last read the store, and the driver
-  // knows no newer change of the same key. A watch may report a change that is older than the
-  // driver's own last write.
-  bool is_news(const std::string& key, Revision revision) {
+  // Returns whether a change is new to this driver: the change came after the last reading, and the
+  // driver knows no later change of the same key. A watch may report a change that is older than a
+  // later write of the driver itself.
+  bool is_new(const std::string& key, Revision revision) {
     if (revision <= read_at_) return false;
     Revision& known = newest_[key];
     if (revision < known) return false;
@@ -340,16 +342,16 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch reports is news, as is_news() does. Also removes from
-  // newest_ all revisions that are older than the change: a watch reports changes in the order of
-  // their revisions, so it reports no older change later. While a transaction of this driver is
-  // under way, nothing is removed: the transaction may get a revision that is older than the
-  // change, and committed() then compares that revision with newest_.
-  bool is_told_news(const std::string& key, Revision revision) {
-    const bool news = is_news(key, revision);
-    if (under_way_ == UnderWay::transaction) return news;
+  // Returns whether a change that the watch reports is new to this driver: see is_new(). Also
+  // removes from newest_ all revisions before that of the change. They are not needed any more,
+  // since the watch reports changes in the order of their revisions. While a transaction of this
+  // driver is under way, no revision is removed: the transaction may turn out to be older than the
+  // change, and committed() then needs the revisions.
+  bool is_new_from_watch(const std::string& key, Revision revision) {
+    const bool result = is_new(key, revision);
+    if (under_way_ == UnderWay::transaction) return result;
     std::erase_if(newest_, [revision](const auto& one) { return one.second < revision; });
-    return news;
+    return result;
   }
 
   void take(const TimePassed&) {
@@ -358,8 +360,8 @@ class Driver {
     if (under_way_ == UnderWay::nothing || under_way_ == UnderWay::refused) read_all();
   }
 
-  // Passes the gates' answers to the task. Only the task of a rollout asks gates, so only that task
-  // has take_gates().
+  // Passes the gates' answers to the task. Only the task of a rollout asks gates and has the
+  // function take_gates().
   void take(const GatesAnswered& event) {
     if constexpr (requires { task_.take_gates(event); }) task_.take_gates(event);
   }
@@ -370,15 +372,14 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      // The gates' answers come later, as the event GatesAnswered. The driver may have other work
-      // until then, so take its next step now.
+      // The gates' answers come later, as the event GatesAnswered. The driver does not wait for
+      // them, so it takes its next step now.
       next = task_.next(fence_, now_);
     }
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // Forget the lease for commands: it may end while the driver waits, so the next order needs a
-      // new lease.
+      // The lease for commands may end while the driver waits, so it is not used any more.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {
@@ -398,10 +399,9 @@ class Driver {
     if (const auto* over = std::get_if<Over>(&next)) end(over->why, over->loud);
   }
 
-  // Returns whether the last transaction of this driver was committed less than store_retry_ms ago,
-  // and has written exactly the same records. If the task decides the same write again, it has a
-  // bug: it has not understood that the records are written already. The driver then pauses, so
-  // that the task does not fill the store with repeated writes.
+  // Returns whether this driver has committed a transaction with the same writes less than
+  // store_retry_ms ago. A task that decides the same writes twice has a bug. The driver then
+  // pauses, so that the task does not fill the store with repeated writes.
   [[nodiscard]] bool is_committed_already(const Transaction& transaction) const {
     return !committed_.empty() && transaction.puts == committed_ &&
            now_ < committed_at_ + store_retry_ms;
@@ -418,25 +418,24 @@ class Driver {
   LeaseId lease_;
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
-  // The transaction that was sent to the store and has no answer yet, or that the store has
-  // refused.
+  // The transaction that was sent to the store, until the driver decides again.
   std::optional<Write> write_;
   // True if `write_` may have been decided from outdated records: after `write_` was sent, the
-  // watch reported a change of a key that `write_` compares, with a later revision than `write_`
-  // requires, or all records were read again.
+  // watch has reported a later change of a key that `write_` compares, or all records were read
+  // again.
   bool is_overtaken_ = false;
-  std::optional<Ms> retry_at_;     // when to read again after the store did not answer
-  std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
-  // The last known revision of each key, including those of the driver's own writes.
+  std::optional<Ms> retry_at_;     // when to read everything again
+  std::optional<Ms> waits_until_;  // when to decide again, unless an event comes before
+  // The latest known revision of each key. Changes that this driver has written count, too.
   std::map<std::string, Revision> newest_;
   Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
-  std::vector<Put> committed_;  // the records of the last commit
+  std::vector<Put> committed_;  // the records that the last transaction has written
   Ms committed_at_ = 0;
-  // True if the store has reported several changes at once, and more of them follow the current
-  // one. The driver then decides nothing yet.
+  // True if the store reports several changes at once, and the current one is not the last of them.
+  // The driver then decides nothing yet.
   bool more_ = false;
-  Ms proven_at_ = 0;  // when the store last showed that this driver has the key
+  Ms proven_at_ = 0;  // when the store last confirmed that this driver has the key
   Ms now_ = 0;
   DriverActions actions_;
 };

@@ -29,7 +29,8 @@ struct Write {
   bool operator==(const Write&) const = default;
 };
 
-// The step that ends the driver, for example because the rollout or plan has ended.
+// This step ends the driver, for example because the rollout has ended. `loud` is true if the log
+// has to report the end as trouble.
 struct Over {
   std::string why = {};
   bool loud = false;
@@ -37,20 +38,21 @@ struct Over {
   bool operator==(const Over&) const = default;
 };
 
-// The time to live of a driver's lease. If a controller dies, its lease ends within this time, and
-// another controller continues the rollout within 2 s after that.
+// The time to live of the lease of a driver's key. If the driver's controller dies, the store
+// erases the key within this time. Another controller then continues the rollout within 2 s.
 inline constexpr Ms driver_lease_ms = 15'000;
-// The time between two requests if the store does not answer.
+// How long a driver waits before it continues if the store gives no answer, or has refused the same
+// write twice.
 inline constexpr Ms store_retry_ms = 1'000;
 
-// A step in which the driver asks each gate of a rollout once whether the new version does well.
-// Gates are sources of measurements outside the fleet (gates.h). The driver does not wait for the
+// In this step the driver asks each gate of a rollout once whether the new version does well. Gates
+// are sources of measurements outside the fleet (gates.h). The driver does not wait for the
 // answers.
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The question to each gate contains this member and the three members below. They name the
-  // rollout and the batch about which the gate is asked.
+  // The question to a gate contains these four members: they name the rollout and the batch about
+  // which the gate is asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -61,16 +63,16 @@ struct AskGates {
 
 // ---- events
 
-// The first event of each driver. `wall` is the time of the wall clock, on which maintenance
-// windows depend. It has no value if the time is unknown or not needed.
+// The first event of each driver. `wall` is the time of the wall clock, which the driver needs for
+// maintenance windows. `wall` has no value if the time is unknown or not needed.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// This event says that the store has sent all records that the action WantReading asked for. If the
-// watch ends, all records are read again, and this event comes without a new WantReading.
+// This event has all records for which the action WantReading has asked. If the watch ends, all
+// records are read again, and the driver gets this event without asking.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -84,14 +86,13 @@ struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
 // This event says that the lease of the driver's key has ended, or may have ended. The lease may
-// have ended when its time to live has passed since the last successful request to make or renew
-// the lease was sent.
+// have ended if its time to live has passed since the last successful request to make or renew it.
 struct LeaseLost {
   std::string why = {};
 };
-// These two events say that a watched key was written (KeyChanged), or that it was erased at
-// `revision` (KeyErased). If `more` is true, another change follows immediately, and the driver
-// decides nothing in between: decisions are costly, and a thousand nodes may report at the same
+// These two events say that a watched key was written (KeyChanged), or erased at `revision`
+// (KeyErased). If `more` is true, another change follows immediately, and the driver decides
+// nothing before that change. Decisions are costly, and a thousand nodes may report at the same
 // moment.
 struct KeyChanged {
   KeyValue record = {};
@@ -102,8 +103,8 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// This event says that the driver has to end, since its controller is about to exit, or begins
-// another driver in its place.
+// This event says that the driver has to end, because its controller is about to exit, or begins
+// another driver instead.
 struct LeaveDriving {
   std::string why = "its controller ends";
 };
@@ -124,8 +125,8 @@ struct Commit {
 
   bool operator==(const Commit&) const = default;
 };
-// The action to read all records whose keys begin with one of these prefixes, at one revision, and
-// to watch all later changes of these keys.
+// This action reads all records whose keys begin with one of these prefixes, at one revision, and
+// then watches all changes of these keys.
 struct WantReading {
   std::vector<std::string> prefixes = {};
 
@@ -136,15 +137,15 @@ struct GrantLease {
 
   bool operator==(const GrantLease&) const = default;
 };
-// The action to write a line to the controller's log. `loud` is true if the line reports trouble.
+// This action writes a line to the controller's log. `loud` is true if the line reports trouble.
 struct Tell {
   bool loud = false;
   std::string text = {};
 
   bool operator==(const Tell&) const = default;
 };
-// The driver's last action: the driver has ended, and ignores all further events. Its owner has to
-// give back the lease of the driver's key.
+// The last action of a driver, which has ended and ignores all further events. The caller then
+// gives back the lease of the driver's key.
 struct EndDriving {
   std::string why = {};
 

@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the transaction writes a command that has no lease yet. A command needs a lease,
-// so that it vanishes when the lease ends, and no node begins it later.
+// Returns whether the transaction writes a command without a lease. A command needs a lease: when
+// the lease ends, the store erases the command, and no node can begin it any more.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;
@@ -68,18 +68,19 @@ void RolloutTask::take_all(const Reading& reading) {
 }
 
 // Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. All
-// windows must be open, and stay open for as long as a node waits for the command `confirm`. After
-// that time, a node that was not confirmed goes back to the old version by itself, so no upgrade is
-// under way any more.
+// windows must be open, and must stay open for as long as a node waits for the command `confirm`. A
+// node that gets no `confirm` in this time goes back to the old version by itself, so no upgrade is
+// under way after this time.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
 // Updates what the judge knows about the nodes, and notes the judge's verdict on the new version
-// for the next decision. If the nodes do not come in a random order, the verdict is only shown to
-// people: the nodes with the new version and those with the old one, which the judge compares, may
-// then differ by more than the version.
+// for the next decision. The verdict counts only if the batches have the nodes in a random order;
+// otherwise it is only shown to people. The judge compares the nodes that run the new version with
+// those that run the old one. Without a random order, the two groups may differ by more than the
+// version.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

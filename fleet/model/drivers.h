@@ -1,7 +1,6 @@
-// This file defines the drivers of one rollout, of one plan, and of all desired versions of a cell.
-// For each of the three, the file has a task, and the `Driver` with that task. driver.h describes
-// how a driver works; rollout_decision.h, plan_decision.h and desired_decision.h make the tasks'
-// decisions.
+// This file defines three drivers: of one rollout, of one plan, and of all desired versions of a
+// cell. Each of them is a `Driver` (driver.h) with a task of its own. The decisions of the tasks
+// are in rollout_decision.h, plan_decision.h and desired_decision.h.
 #pragma once
 
 #include <string>
@@ -38,8 +37,7 @@ class RolloutTask {
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
   // Notes that the store has denied a write, so that the next step aborts the rollout. Returns
-  // false if it was called before: the store has then denied the write of the abort, too, and the
-  // driver ends.
+  // false at the second call: the store has then denied the abort, too, and the driver ends.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -81,9 +79,9 @@ class PlanTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
-  // Called when the store denies a write. Returns false, so that the driver ends, since a
-  // half-finished plan cannot be undone automatically. The nodes of the plan wait until another
-  // driver continues the plan.
+  // Called when the store denies a write. Returns false: the driver ends, since a half-finished
+  // plan cannot be undone automatically. The nodes of the plan wait until another driver continues
+  // the plan.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -103,7 +101,7 @@ class PlanDriver : public Driver<PlanTask> {
 // ---- the driver of all desired versions
 
 // The last part of the key `driver/desired` of this driver. No rollout and no plan may have this
-// name, since the driver of that rollout or plan would have the same key.
+// name, since two drivers would then have the same key.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
@@ -120,13 +118,13 @@ class DesiredTask {
   void take_all(const Reading& reading);
   void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
 
-  // Returns the next step. Tries the components one after the other, until a record of one of them
-  // has to be written.
+  // Returns the next step. Examines the components one after the other, until one of them needs a
+  // write.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Called when the store denies a write. Returns false, so that the driver ends. The driver has
-  // nothing to undo. On some nodes, a new version may be ready and wait until the old one is told
-  // to stop. Such a new version may wait longer, since the old version works meanwhile.
+  // Called when the store denies a write. Returns false: the driver ends, and has nothing to undo.
+  // On some nodes, a new version may wait until the old one is told to stop. This wait does no
+  // harm, since the old version still works.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -141,7 +139,7 @@ class DesiredTask {
   std::uint64_t windows_seen_ = 0;  // the value of WindowView::changes() at the last decision
   Budgets budgets_;
   DesiredSettings settings_;
-  LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none
+  LeaseId lease_ = 0;  // the lease for a command that stops an old version; 0 if there is none
 };
 
 class DesiredDriver : public Driver<DesiredTask> {
