@@ -26,8 +26,8 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// Returns the word with each number replaced by `#`. A word of six or more hexadecimal digits, with
-// at least one from 0 to 9, is an id or an address, and is replaced by a single `#`.
+// Returns the word with `#` instead of each number. A word of six or more hexadecimal digits with
+// at least one from 0 to 9 is an id or an address: for such a word, returns `#`.
 std::string word_likeness(std::string_view word) {
   constexpr std::size_t id_bytes = 6;
   if (word.starts_with("0x")) word.remove_prefix(2);
@@ -62,14 +62,14 @@ struct Tally {
 };
 
 // Returns whether a mark (a fact or a label with its value) may be connected with the failures of a
-// group of nodes: at least nine of ten nodes of the group have the mark, and at most half of the
-// nodes outside the group.
+// group of `failed` nodes: at least nine of ten nodes in the group have the mark, and at most half
+// of the nodes outside the group have it.
 bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }
 
 // Returns whether the mark `one` distinguishes the group better than the mark `other`: fewer nodes
-// outside the group have it or, if these numbers are equal, more nodes of the group have it.
+// outside the group have `one` or, if these numbers are equal, more nodes in the group have `one`.
 bool is_stronger(const Suspect& one, const Suspect& other) {
   return std::tuple(-one.others, one.failed, other.mark) >
          std::tuple(-other.others, other.failed, one.mark);
@@ -90,8 +90,8 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
     }
   }
   group.is_everybody = others == 0;
-  // A group of one node gets no suspects: that node has many labels and facts that few other nodes
-  // have, and each of them would be a suspect.
+  // A group of one node gets no suspects: few other nodes have the same facts and labels, so each
+  // of them would be a suspect.
   if (others == 0 || group.nodes.size() < 2) return;
   for (const auto& [mark, share] : shares) {
     const Suspect suspect{mark, share.failed, share.others, others};
@@ -102,8 +102,8 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
   if (group.suspects.size() > suspects_max) group.suspects.resize(suspects_max);
 }
 
-// Returns whether a node in this stage has ended its part in the rollout: the new version is
-// confirmed on the node, or has failed there.
+// Returns whether a node in this stage has ended its part in the rollout, because the new version
+// is confirmed on the node or has failed there.
 bool has_moved(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed;
 }
@@ -218,8 +218,8 @@ void BakeSuspects::take(const ParsedKey& key, const KeyValue& record) {
     rollout.bakes = read.value().state == RolloutState::baking;
   }
   if (key.kind != KeyKind::rollout_node) return;
-  // A rollout's record is written, and read, before the records of its nodes. So if the rollout is
-  // not in rollouts_, it has ended or its record cannot be read.
+  // The record of a rollout always comes before the records of its nodes. So if the rollout is not
+  // in rollouts_, the rollout has ended, or its record cannot be read.
   const auto rollout = rollouts_.find(key.names[0]);
   if (rollout == rollouts_.end()) return;
   const auto read = read_record<RolloutNode>(record.value);

@@ -19,13 +19,13 @@ using agent_protocol::Result;
 
 constexpr int status_well = 0;
 constexpr int status_worse = 1;
-// A program that serves as a gate of a rollout exits with this status if it has no verdict yet:
+// A program that is a gate of a rollout exits with this status if it has no verdict yet:
 // EX_TEMPFAIL of sysexits.h.
 constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// In texts for people, a number is shown as the server has written it, but cut to this many bytes.
+// A text for people has a measured value as the server has written it, but cut to this many bytes.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {
@@ -36,8 +36,8 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
-// Removes `,NAME=VALUE` from the end of `text`, and returns VALUE. Returns no value if `text` has
-// no such end.
+// Removes `,NAME=VALUE` from the end of `text`, and returns VALUE. Returns no value if `text` does
+// not end in this way.
 std::optional<std::string> cut_last(std::string_view& text, std::string_view name) {
   const std::size_t comma = text.rfind(',');
   if (comma == text.npos) return std::nullopt;
@@ -59,8 +59,8 @@ GateStand stand(const PrometheusGate& gate, GateSays says, const std::string& va
               std::to_string(gate.for_s) + " s"};
 }
 
-// Counts of the values in one time series: how many were on the good and on the bad side of the
-// gate's limit, and the last value on each side, as the server has written it.
+// The values in one time series: how many are on the good and on the bad side of the gate's limit,
+// and the last value on each side, as the server has written it.
 struct Series {
   std::int64_t good = 0;
   std::int64_t bad = 0;
@@ -87,8 +87,8 @@ Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   return series;
 }
 
-// Judges all time series of an answer. One bad series is enough for `worse`; for `well`, all series
-// must be good.
+// Returns the answer of the gate from all time series of the server's answer. One bad series is
+// enough for `worse`; for `well`, all series must be good.
 GateStand judge_series(const PrometheusGate& gate, const std::vector<JsonTree>& found) {
   const std::int64_t wanted = std::max<std::int64_t>(1, gate.for_s / step_s(gate));
   GateStand answer = gate_not_known(gate.name, "no data");
@@ -124,8 +124,8 @@ std::optional<GateStand> found_in(const std::vector<GateStand>& stands, const st
   return found == stands.end() ? std::nullopt : std::optional(*found);
 }
 
-// Returns the answer of this gate in one round of questions to all gates. Returns `not known` if
-// the controller has not reported an answer of this gate.
+// Returns the answer of this gate in one round of questions, or `not known` if the controller has
+// reported no answer of this gate.
 GateStand stand_in(const GateRound& round, const std::string& gate) {
   return found_in(round.stands, gate).value_or(gate_not_known(gate, ""));
 }
@@ -234,8 +234,8 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   const bool is_late = is_ours && !round->is_answered && now >= round->asked_at + gate_round_ms;
   if (!is_ours || (!round->is_answered && !is_late)) {
     all.is_to_ask = !is_ours;
-    // As long as the current round of questions to the gates has no answers, the answers of the
-    // previous round are shown as the reason why the batch waits.
+    // As long as the current round has no answers, the answers of the previous round are the reason
+    // why the batch waits.
     for (const std::string& gate : gates) {
       const auto stand = is_ours ? found_in(round->before, gate) : std::nullopt;
       if (stand && stand->says != GateSays::well) add(all.not_known, *stand);
@@ -252,8 +252,7 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   }
   all.is_to_ask = now >= round->asked_at + gate_again_ms;
   all.next = round->asked_at + gate_again_ms;
-  // If the gates were asked more than gate_round_ms ago, their answers are too old to confirm a
-  // batch.
+  // If the questions are older than gate_round_ms, the answers cannot confirm a batch.
   const bool is_old = now >= round->asked_at + gate_round_ms;
   if (is_old && all.not_known.empty()) all.not_known = "the gates have not answered yet";
   return all;
