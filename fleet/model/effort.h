@@ -1,5 +1,5 @@
 // This file counts how many keys and records the calling thread has parsed so far, and how many
-// nodes the driver of the desired versions has looked at. Tests use these counts to show that the
+// nodes the driver of the desired versions has examined. Tests use these counts to show that the
 // work for one event does not grow with the number of nodes or of past rollouts.
 #pragma once
 
