@@ -80,8 +80,8 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// The record `stop`, which a person writes. While it exists, no rollout or upgrade begins in the
-// cell, but confirmations, roll-backs and undos go on.
+// The record `stop`, which a person writes. While this record exists, no rollout or upgrade begins
+// in the cell, but confirmations, roll-backs and undos go on.
 struct Stop {
   std::string who = {};
   std::string why = {};
@@ -176,8 +176,9 @@ struct Identity {
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the identity was revoked; empty if it was not
-  // The time at which all members of the store had been restarted after this identity was revoked.
-  // Since then, no connection with a revoked certificate is open any more. Empty before that time.
+  // The time at which the last member of the store was restarted after this identity was revoked.
+  // Since then, no connection with a revoked certificate is open. Empty if not all members were
+  // restarted yet.
   std::string shut_out = {};
   // The labels of a node, from the token with which it joined. They override labels that the node
   // itself reports.
@@ -252,7 +253,8 @@ struct SignerAtWork {
   std::string version = {};
   std::string since = {};
   bool takes_snapshots = false;
-  // The time of the last snapshot of the store that this signer has taken; 0 if it has taken none.
+  // The time of the last snapshot of the store that this signer has taken; 0 if there is no such
+  // snapshot.
   std::int64_t snapshot = 0;
   std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
   std::string trouble = {};           // why the last snapshot failed; empty if it succeeded

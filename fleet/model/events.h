@@ -67,9 +67,9 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
-// The time without requests after the store has denied the write of the record `notified`, the last
-// event that was sent. A new try rarely succeeds before a person has mended the store or a
-// permission.
+// How long the controller sends no request after the store has denied the write of the record
+// `notified` (the last event that was sent). A new try rarely succeeds before a person has mended
+// the store or a permission.
 inline constexpr Ms notice_denied_rest_ms = 60'000;
 
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
