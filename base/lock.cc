@@ -24,8 +24,8 @@ namespace {
 // How many times to try to lock FILE, the lock's file, if other processes keep replacing FILE.
 constexpr int locking_attempts_max = 8;
 
-// The most bytes of the text in FILE, the lock's file. Two numbers and a blank need fewer, so a
-// longer text was not written by an upgrader.
+// The most bytes of the text in FILE, the lock's file. An upgrader writes two numbers with a blank
+// between them, which need fewer bytes. So a longer text is not from an upgrader.
 constexpr std::size_t holder_bytes_max = 64;
 
 // The most processes that a log line names as holders of the lock.
@@ -36,8 +36,8 @@ constexpr std::size_t holders_named_max = 4;
 // descriptors.
 constexpr std::size_t proc_bytes_max = 2'048;
 
-// The longest process name that is shown. The kernel keeps 15 bytes of a program's name, but its
-// own threads have longer names.
+// The longest process name that is shown. The kernel keeps at most 15 bytes of a program's name.
+// Longer names occur only for the kernel's own threads.
 constexpr std::size_t name_bytes_max = 64;
 
 // The flags for opening FILE, the lock's file. With these, opening does no harm even if FILE is a
@@ -183,11 +183,11 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the text of the previous holder in FILE, and returns 0. Also clears a text of NUL bytes
-// alone, which a power cut may leave instead of such a text. If FILE has any other text, an
-// upgrader cannot have written it: leaves this text, and returns an errno value. While this process
-// has the lock, no other process writes to FILE. A failure to clear is harmless, since
-// write_holder() truncates FILE again.
+// Removes the text in FILE that names the previous holder, and returns 0. A power cut may leave NUL
+// bytes instead of that text; they are removed, too. Any other text cannot be from an upgrader: it
+// is left as it is, and an errno value is returned. If the text cannot be removed, 0 is returned as
+// well, since write_holder() truncates FILE again. While this process has the lock, no other
+// process writes to FILE.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -197,9 +197,8 @@ int Lock::empty_file() const {
 }
 
 // Writes the pid and start time of this process to FILE, the lock's file. Failures are ignored,
-// since a full disk must not keep an agent from its work. FILE stays empty until the whole text is
-// written in one step, so if this upgrader is killed in between, the next upgrader still accepts
-// FILE.
+// since a full disk must not keep an agent from its work. FILE is empty until one write(2) puts the
+// whole text into it. So the next upgrader accepts FILE, whenever this upgrader is killed.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));

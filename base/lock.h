@@ -1,7 +1,7 @@
 // The lock of --lock=FILE. It makes sure that only one upgrader runs, and that no agent of an
 // earlier upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks FILE: the
-// kernel releases the lock when the last process with the descriptor has exited. The loop of the
-// next upgrader waits for this release.
+// kernel releases the lock when the last process with the descriptor has exited. Until then, the
+// next upgrader tries again and again to lock FILE.
 #pragma once
 
 #include <fcntl.h>
@@ -33,9 +33,9 @@ class Lock {
   // text.
   [[nodiscard]] int try_lock();
 
-  // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Finding
-  // out the start time takes a twelfth of the time that the start of an agent takes, so this is
-  // called only after the first agent has been started.
+  // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Called
+  // only after the first agent has been started, so as not to delay that agent: to find out the
+  // start time takes a twelfth of the time in which an agent is started.
   void write_holder();
 
   // Returns an errno value of try_lock() as a text for people.

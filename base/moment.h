@@ -12,7 +12,7 @@
 
 namespace upgraderctl {
 
-// A time of day and date, in UTC.
+// A date and a time of day, in UTC.
 using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
 
 // A length of time; also a reading of a monotonic clock.
@@ -22,7 +22,7 @@ using upgrader::Duration;
 // offset.
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
 
-// Returns the time as a text for people, such as 2026-11-22 08:15:04 UTC.
+// Returns the date and the time of day as a text for people, such as 2026-11-22 08:15:04 UTC.
 [[nodiscard]] std::string show_moment(Moment moment);
 
 // Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. A time before
@@ -32,8 +32,9 @@ using upgrader::Duration;
 
 using upgrader::parse_duration;  // parses durations of the command line
 
-// Returns a duration in its two largest units; the second one is left out if it is 0: 12 ms, 4.2 s,
-// 3 min 4 s, 2 h 13 min, 5 d 1 h. A negative duration counts as 0.
+// Returns a duration as a text for people: 12 ms, 4.2 s, 3 min 4 s, 2 h 13 min, 5 d 1 h. From a
+// minute on, it has two units, and the smaller one is left out if it is 0. A negative duration
+// counts as 0.
 [[nodiscard]] std::string show_duration(Duration duration);
 
 // Returns a duration in microseconds as text, such as 24 us or 3.1 ms. Durations of a second and

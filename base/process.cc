@@ -30,10 +30,9 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 // promises. Higher signals are real-time signals.
 constexpr int promised_signal_max = 31;
 
-// The size of the child's stack until its exec. The child makes only a few calls. The size is
-// several times as much as these calls need, even if a sanitizer pads the stack. The child's stack
-// is an array on the stack of this process. That stack may be limited to 64 KiB, so the array must
-// be small.
+// The size of the child's stack until its exec. The few calls that the child makes need only a
+// fraction of this size, even if a sanitizer pads the stack. The child's stack is an array on the
+// stack of this process, which may be limited to 64 KiB. So the array must be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 // The most entries that are appended to the environment: one names the lock's descriptor, two tell
@@ -166,9 +165,9 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
     return StartFailed{errno};
   }
   // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
-  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the time
-  // from the beginning of a start to the agent's main() (measured with musl). The upgrader sleeps
-  // until the child's exec. No signal handler can run in the child, since the upgrader has none.
+  // posix_spawn. fork would copy the page tables instead. That copy would take a sixth of the time
+  // between this call and the agent's main() (measured with musl). The upgrader sleeps until the
+  // child's exec. No signal handler can run in the child, since the upgrader has none.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
@@ -234,10 +233,9 @@ void Vectors::write_pid(pid_t pid) {
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  // If the program is a script, the adapter opens it by its path. So the path must still name the
-  // file that was checked.
-  const bool is_looked_up = setting.adapter && program.kind == ExecutableKind::script;
-  if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
+  // An adapter opens a script by its path. So the path must still name the file that was checked.
+  const bool adapter_opens_path = setting.adapter && program.kind == ExecutableKind::script;
+  if (const int changed = adapter_opens_path ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.error = changed, .exec_failed = true};
   }
   Vectors vectors(program, setting);

@@ -75,9 +75,9 @@ struct Started {
 
 struct StartFailed {
   int error = 0;  // the errno value of the failure
-  // True if the program could not be executed: the file at its path has been replaced, or exec has
-  // failed. (exec, too, can fail for a shortage such as ENOMEM.) False if an earlier step has
-  // failed, such as pipe2(), clone() or setsid().
+  // True if exec has failed, or if the file at the path has been replaced, so that exec was not
+  // called. False if an earlier step has failed, such as pipe2(), clone() or setsid(). exec may
+  // fail because of the file, but also because the system lacks a resource: see `error`.
   bool exec_failed = false;
 
   bool operator==(const StartFailed&) const = default;

@@ -42,9 +42,9 @@ struct Program {
 // means the current directory. A name with a slash is returned unchanged.
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
-// Returns true if this program could be started once more, to fall back to it after a failed
-// upgrade. Returns false if it is a script, and its path names another file by now. Other programs
-// are started from the open descriptor, so their path does not matter.
+// Returns true if this program, which has been started before, can be started again when an upgrade
+// fails. Returns false if the program is a script, and its path names another file by now. Other
+// programs are started from the open descriptor, so their path does not matter.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

@@ -12,8 +12,8 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // a sentence for people, without a full stop
   int error_number = EINVAL;  // the errno value for programs; 0 if none fits
-  // If a file was refused: true if the file itself does not exist, and false if only a file that it
-  // needs, such as its interpreter, is missing.
+  // True if a file was refused because it does not exist. False in all other cases, for example if
+  // the file exists, but a file that it needs is missing, such as its interpreter.
   bool missing = false;
 
   bool operator==(const Refusal&) const = default;

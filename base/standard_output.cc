@@ -21,7 +21,7 @@ void complain(std::string_view program, int error) {
 int finish_output(std::string_view program, int status, int status_unwritten) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  complain(program, errno);  // errno is 0 if it was an earlier write that failed
+  complain(program, errno);  // errno is 0 if only an earlier write failed
   return status == 0 ? status_unwritten : status;
 }
 

@@ -18,8 +18,8 @@ struct UvClose {
   }
 };
 
-// Owns a handle that libuv has initialized. If the initialization has failed, libuv must not close
-// the handle, so its memory is freed directly (see make_handle).
+// Owns a handle that libuv has initialized. A handle whose initialization has failed must not be
+// closed; make_handle() frees its memory directly.
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 

@@ -31,7 +31,7 @@ constexpr std::uint64_t slow_stop_ms = 2'000;
 constexpr std::uint64_t us_per_ms = 1'000;
 
 // The number of heartbeats that are sent within `watchdog_ms`. The protocol requires two. With
-// four, a single late heartbeat does not make the upgrader regard this agent as silent.
+// four, the upgrader does not regard this agent as silent if one heartbeat comes late.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -232,8 +232,8 @@ void SampleAgent::on(const Agent::Committed& committed) {
 }
 
 // Writes the position file in its newest format, which the previous version may be unable to read,
-// and begins to follow releases. Called when the upgrader can no longer fall back to the previous
-// version: at the commit or, without a trial, at the activation.
+// and begins to look for new releases. Called when the upgrader can no longer fall back to the
+// previous version: at the commit or, without a trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
@@ -273,7 +273,7 @@ void SampleAgent::on(const Agent::Stop& stop) {
 // Finishes the stop. No line is copied only in part at this point, since work() copies whole lines.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // a `candidate_lost` that came during save() clears stop_
+  take_events();  // if `candidate_lost` came during save(), clears stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));

@@ -23,8 +23,10 @@ struct Configuration {
   std::string releases;  // the directory of releases; if empty, no upgrade is requested
   std::string events;    // the path of the event log; if empty, no log is written
   std::uint64_t rotate_wait_ms = 5'000;
-  bool confirms_gate = false;    // an upgrade waits until the operator makes the file `confirm`
-  bool commits_healthy = false;  // an upgrade is committed when the new version says healthy
+  // If true, an upgrade waits until the operator makes the file `confirm`.
+  bool confirms_gate = false;
+  // If true, an upgrade is committed when the new version says `healthy`.
+  bool commits_healthy = false;
 };
 
 [[nodiscard]] std::string_view help_text();

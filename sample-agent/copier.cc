@@ -132,9 +132,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Open the file that has the input's name now. The position of the copier, which names a file and
-  // a place in it, then names this file, even if the file is rotated before the first line of it is
-  // copied.
+  // Open the file that has the input's name now. From then on the copier's position names this
+  // file, even if the file is rotated before its first line is copied.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();

@@ -1,5 +1,5 @@
-// Classes that own a libuv handle. libuv uses a handle until it has called the handle's close
-// callback, so that callback frees the handle's memory.
+// Classes that own a libuv handle. libuv still uses a handle that is being closed, until it calls
+// the handle's close callback. So that callback frees the handle's memory.
 #pragma once
 
 #include <uv.h>
@@ -50,7 +50,7 @@ class DirectoryWatch {
   std::unique_ptr<uv_fs_event_t, CloseHandle> handle_;
 };
 
-// Calls a function when the process gets a signal. The signal's default action does not happen.
+// Calls a function when the process gets a signal, instead of the signal's default action.
 class SignalWatch {
  public:
   SignalWatch(uv_loop_t& loop, int signal, std::function<void()> callback);

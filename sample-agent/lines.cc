@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// A file is recognized by at most this many of its bytes: those just before the next line, or just
-// before the next bytes to read. They are enough to tell two logs apart, and so few that each read
-// can read them once more.
+// How many bytes identify a file: the bytes just before the next line, or just before the next
+// bytes to read. If fewer bytes are there, these identify the file. This number is large enough to
+// tell two logs apart, and so small that each read can read these bytes once more.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
@@ -79,7 +79,7 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// Reads new bytes, and reads the bytes just before them again. If the bytes before have changed,
+// Reads new bytes, and reads the bytes just before them again. If these earlier bytes have changed,
 // the file was truncated or overwritten, and the new bytes are not used.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;

@@ -40,8 +40,8 @@ class Lines {
   // Starts again at the beginning of the file, and drops the bytes that were read.
   void start_again();
 
-  // Returns the offset, in the file, at which the next line begins: the first line that take() has
-  // not skipped.
+  // Returns the offset, in the file, at which the next line begins. The next line is the one after
+  // the last line that take() has skipped.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
@@ -63,7 +63,7 @@ class Lines {
   // that the next read can compare them with the file.
   std::size_t begin_ = 0;
   std::size_t shown_ = 0;   // length of the text that peek() returned last; take() skips it
-  std::size_t looked_ = 0;  // the first bytes after begin_ that are known to have no newline
+  std::size_t looked_ = 0;  // how many bytes from begin_ on are known to have no newline
   bool was_cut_ = false;
 };
 

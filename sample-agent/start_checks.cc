@@ -94,8 +94,9 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be followed. The directory may be on a different
-// machine and be readable again later, so the exit status for this check is connection_status.
+// Checks that the agent can read the directory of releases, in which it looks for new releases. If
+// the directory is on another machine, it may be readable again later. So the exit status for this
+// check is connection_status.
 Wrong check_connection(const Configuration& configuration) {
   if (configuration.releases.empty()) return std::nullopt;
   const auto follower = agent_releases::Follower::open(

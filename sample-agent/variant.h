@@ -30,7 +30,7 @@ extern const Variant variant;
 // ---- the faults of the faulty variants. A real agent has none.
 
 // Crashes, hangs or writes to the output, if this variant has such a fault. Called at the agent's
-// start, while the agent is held.
+// start, while the agent must not work yet.
 void misbehave_at_start(const Configuration& configuration);
 
 // Writes a part of a record, and crashes. Called when the agent is active, if this variant has the

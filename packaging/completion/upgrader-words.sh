@@ -18,8 +18,8 @@ _upgrader_programs() {
   { compgen -c -- "$1"; compgen -f -- "$1"; } | sort -u
 }
 
-# Moves the index `at` from an option to the first word after the option and its value. A value may
-# be several words, since readline splits words at `=` and `:`.
+# Moves the index `at` from an option to the first word after the option and its value. An option
+# and its value may be several words, since readline splits words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
   while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
@@ -33,7 +33,7 @@ _upgrader_find_value() {
     option=${COMP_WORDS[COMP_CWORD - 1]} current=
   elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $current == --*=* ]]; then  # COMP_WORDBREAKS may lack `=`
+  elif [[ $current == --*=* ]]; then  # readline does not split words at `=`
     option=${current%%=*} kept=${current%%=*}= current=${current#*=}
   fi
 }

@@ -43,8 +43,9 @@ class Picture:
 
 
 def gaps():
-    """Returns the rows of the table, each as four values: the start-up in ms; whether the options
-    of the service files were used; the upgrader's gap in ms; and the gap of the minimal program."""
+    """Returns the rows of the table about the gap, the time in which no agent works. Each row has
+    four values: how many ms the agent takes to start; whether the options of the service files
+    were used; the gap in ms under the upgrader; and the gap in ms under a minimal C program."""
     rows = [GAP_ROW.match(line) for line in (DOCS / "measurements.md").read_text().splitlines()]
     found = [(int(row[1]), bool(row[2]), float(row[3]), float(row[4])) for row in rows if row]
     if not found:

@@ -44,7 +44,7 @@ def run(*words, text=None):
 
 
 def pages():
-    """Returns the files of the source tree that become pages, by their paths."""
+    """Returns the paths, in the source tree, of the files that become pages."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("man/*.[1378]"),
              *ROOT.glob("fleet/*.md"), *ROOT.glob("packaging/*.md"), *ROOT.glob("tests/*.md"),
              *ROOT.glob("agent-protocol/*/README.md")]

@@ -65,14 +65,14 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 # makes them some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr turns off warnings about a symbol that two objects declare with different types. At
-# present no symbol causes such a warning. A symbol would cause one if run_time.cc defined it with a
-# type that differs from the compiler's own declaration. The symbol of a type table is an example.
+# -Wno-odr turns off warnings about a symbol that two objects declare with different types.
+# run_time.cc may have to define a symbol with another type than the compiler declares, such as the
+# symbol of a type table. At present run_time.cc defines no such symbol.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
-# Packs the list of the addresses that must be relocated: see run_time.cc. Debian's linker can do
-# that only for amd64.
+# The linker's flags for a program with a packed list of the addresses to relocate: see run_time.cc.
+# Debian's linker can pack the list only for amd64.
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
@@ -171,9 +171,9 @@ $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 
 # The specs for the upgrader, made from musl_exceptions.specs. The upgrader has no loader and
 # relocates itself. musl's script makes no specs for such programs, so this rule puts in the start
-# code for them, rcrt1.o. The code that gcc adds to each program for exceptions and transactional
-# memory is left out. All objects depend on this file, so that they are compiled again when the
-# flags in it change.
+# code for them, rcrt1.o. The rule also takes out two object files, crtbeginS.o and crtendS.o, which
+# support exceptions and transactional memory. All objects depend on this file, so that they are
+# compiled again when the flags in it change.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
@@ -204,9 +204,9 @@ $(static_libuv)/fetched: packaging/static/fetch
 	packaging/static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
-# `make size` compares programs that start an agent; this is the agent that they start. It is built
-# like the static upgrader, because a program with glibc does more work before main(). That work
-# would be most of the agent's start, and hide the difference between the compared programs.
+# The agent that `make size` uses when it compares how fast several programs start an agent. This
+# agent is built like the static upgrader. An agent with glibc would do so much work before its
+# main() that the difference between the compared programs would be hidden.
 $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     packaging/static/layout.ld
 	@mkdir -p $(@D)
@@ -224,7 +224,7 @@ static_emulator_mips = qemu-mips -cpu 24Kc
 static_emulator_mipsel = qemu-mipsel -cpu 24Kc
 static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),qemu-$(ARCH)))
 
-# The programs for tests/delivery/static.
+# Links a C++ program that tests/delivery/static/run.sh starts.
 static_link_c++ = $(static_triplet)-g++ $(static_flags) $(static_cxx_flags) $(static_link_flags) \
   -nodefaultlibs -o $@ $(filter %.cc %.o,$^) -lc -lgcc
 $(static)/tests/kind: tests/delivery/static/kind.cc $(static)/objects/packaging/static/run_time.o \
@@ -256,11 +256,11 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	  $(integration_tests) tests/delivery/places/run.sh
 	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
-# The agents of the tests are scripts, which the kernel runs by this machine's own /bin/sh. But
-# before it starts a script, the emulated upgrader checks that /bin/sh is a program for the emulated
-# processor. So the emulator shows the upgrader a different /bin/sh, which passes this check: a link
-# to the upgrader itself. in_emulator makes a script that runs a program in the emulator. The last
-# command below, play_static_hello, gets two such scripts, for the upgrader and for the hello-agent.
+# The agents of the tests are scripts, which the kernel runs by this machine's own /bin/sh. But the
+# emulated upgrader starts a script only if /bin/sh is a program for the emulated processor. So the
+# emulator shows the upgrader another /bin/sh: a link to the upgrader itself. in_emulator makes a
+# script that runs a program in the emulator. The last command below, play_static_hello, gets two
+# such scripts: one for the upgrader, and one for the hello-agent.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

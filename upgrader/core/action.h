@@ -1,7 +1,7 @@
-// The supervisor's orders to the code in upgrader/shell, which does all input and output. They are
-// plain data. The code in upgrader/shell performs them in order. An order for an agent names the
-// agent by its generation: 1 is the first process of an agent that this upgrader has started, 2 the
-// second, and so on. An order for a process that has been reaped is dropped.
+// The actions that the supervisor orders, as plain data. The code in upgrader/shell, which does all
+// input and output, performs them in the order of the list. An action for an agent names the agent
+// by its generation: 1 is the first process of an agent that this upgrader has started, 2 the
+// second, and so on. An action for a process that has been reaped is dropped.
 #pragma once
 
 #include <cstddef>
@@ -86,9 +86,9 @@ struct ForgetAttempts {
 };
 
 // Check that AGENT's link can be replaced, and sync the new program and the directories that lead
-// to it. The supervisor orders this before it stops the old agent. Relink, which it orders after
-// the stop, is then quick and unlikely to fail. The outcome of this action is the next event that
-// the supervisor gets.
+// to it. The supervisor orders ProveRelink before it stops the old agent, so that Relink after the
+// stop is quick and unlikely to fail. The outcome of this action is the next event that the
+// supervisor gets.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
@@ -99,8 +99,8 @@ struct ProveRelink {
 // The outcome of this action is the next event that the supervisor gets.
 struct Relink {
   ProgramId program = 0;
-  // True if, before AGENT's link is changed, the link of --previous must be made to name the
-  // current target of AGENT's link.
+  // True if the link of --previous must be changed first: it must name the target that AGENT's link
+  // has now.
   bool moves_previous = true;
   bool operator==(const Relink&) const = default;
 };
@@ -124,8 +124,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If the line says why the upgrader ends: the length in bytes of the reason, with which `text`
-  // begins, so that status.json can show the reason alone. Otherwise 0.
+  // If the line says why the upgrader ends, `text` begins with the reason, and this is the length
+  // of the reason in bytes, so that status.json can show it alone. 0 for every other line.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -25,7 +25,7 @@ struct Attempts {
 // The size in bytes of a record, which is enough for two paths. The file of --attempts has room for
 // three records. A new record overwrites the oldest one, in as many sectors of the disk as the new
 // record needs, usually one. If a power cut damages the new record, the two older ones are still
-// whole. One older record would not be enough: the record that an upgrader writes when it exits is
+// there. Both are needed: the last record of the earlier upgrader was written at its exit, and was
 // not synced, so the power cut may destroy that record, too.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;

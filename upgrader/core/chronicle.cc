@@ -95,9 +95,9 @@ void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
   // An agent has exited. If the newest agent is the candidate, measure how long the old agent and
-  // the candidate both ran. If the newest agent is instead a standby (a fallback that was started
-  // for the trial), measure nothing: the time in which candidate and standby both run does not
-  // count.
+  // the candidate both ran. The newest agent may also be a standby (a fallback that was started for
+  // the trial). Then measure nothing: the time in which candidate and standby both run is not
+  // recorded.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     measure(upgrade_->overlap_ms, agents_.back().started, now);
   }

@@ -138,7 +138,7 @@ class Chronicle {
   std::optional<UpgradePast> upgrade_;
   std::vector<UpgradePast> endings_;
   std::vector<PastRequest> requests_;
-  std::int64_t unnamed_upgrades_ = 0;  // the number of requested upgrades that had no id
+  std::int64_t unnamed_upgrades_ = 0;  // how many requests for an upgrade came without an id
   std::string why_it_ends_;
   std::optional<UpgraderEnd> end_;
 };

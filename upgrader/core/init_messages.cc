@@ -22,8 +22,7 @@ std::string time_left(Time until, Time now) {
   return ", {} s left"_with(std::max<std::int64_t>(0, left));
 }
 
-// Returns true if both sets of facts for init are equal, or differ only in how long something may
-// still take.
+// Returns true if `one` and `other` are equal, or would be equal with the same deadlines.
 bool differ_in_time_only(InitNews one, const InitNews& other) {
   one.until = other.until;
   if (one.wait && other.wait) one.wait->deadline = other.wait->deadline;
@@ -125,7 +124,7 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
 // again for every later deadline of the same start or stop.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
-  // Init waits for the service only until READY=1, and when the service stops.
+  // Init limits only the time until READY=1, and the time in which the service stops.
   if ((was_ready_ && !news_.stopping) || !wait) return "";
   const bool was_asked = asked_until_ != Time{};
   if (was_asked ? wait->deadline <= asked_until_ : !wait->extended) return "";

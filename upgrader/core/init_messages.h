@@ -113,7 +113,8 @@ class InitMessages {
   Time retry_time_{};          // no message is sent before this time, since the socket was full
   std::vector<Time> sent_at_;  // when the last messages were sent, the oldest first
   bool was_ready_ = false;     // READY=1 was sent, or is in owed_
-  bool is_reloading_ = false;  // RELOADING=1 was sent or is in owed_, but not yet its READY=1
+  // a reload has begun, and its READY=1 has neither been sent nor put into owed_
+  bool is_reloading_ = false;
   Generation speaker_{};
   std::string agent_status_;
 };

@@ -16,7 +16,7 @@
 namespace upgrader {
 
 // Returns the level at which a notice is logged: warning for a refused upgrade or request, and info
-// for all others.
+// for every other notice.
 [[nodiscard]] LogLevel level_of(const Notice& notice);
 
 // Minimum time between two shown lines of the same kind from the same agent.
@@ -45,7 +45,7 @@ class LogLimit {
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};                // when the last notice was shown
     std::uint64_t held_back = 0;  // notices held back since then
-    // the newest of the statuses that were held back after the time `shown`; absent if none was
+    // the newest status that was held back since the time `shown`; absent if there is none
     std::optional<std::string> latest{};
   };
 

@@ -30,7 +30,7 @@ Complaint set_duration(const Argument& argument, Duration& duration, bool may_be
 }
 
 // Finds the argument's value among the allowed words, and sets `place` to its index. If the value
-// is not among them, returns the fault, which lists the words.
+// is not among them, returns a complaint that lists the words.
 Complaint find_word(const Argument& argument, std::span<const std::string_view> words,
                     std::size_t& place) {
   std::string allowed;
@@ -120,7 +120,7 @@ Complaint set_option(const Argument& argument, Options& options) {
       "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
-// Returns the fault if one option needs a second option that is not given, or contradicts a second
+// Returns a complaint if an option needs another option that is not given, or contradicts another
 // option that is given.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) return "--lock-timeout: needs --lock=FILE";

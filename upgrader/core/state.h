@@ -58,7 +58,7 @@ struct Agent {
   std::optional<Time> deadline;
   // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of
   // `allowed` that the agent's `extend` messages have added. The log shows both. If `extended` is
-  // not 0, init is asked for more time as well.
+  // not 0, init is asked to wait longer, too.
   Duration allowed{};
   Duration extended{};
   // The time by which the agent should have said `hello`. If the agent has not said `hello` by
@@ -87,7 +87,7 @@ enum class UpgradeOutcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  // True if the request named no executable: the upgrade is then to the file that AGENT on the
+  // True if the request named no executable. The new program is then the file that AGENT on the
   // command line names now.
   bool names_agent = false;
   // The name of the operator's request for this upgrade; empty if the request has been answered, or
@@ -140,8 +140,8 @@ enum class Phase {
   ended,
 };
 
-// The kinds of actions that have an outcome. State::pending says for which of them the supervisor
-// waits: its outcome must be the next event.
+// The kinds of actions that have an outcome. State::pending is the kind of the action that the
+// supervisor has just ordered: the outcome of that action must be the next event.
 enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
 
 // All facts that the supervisor knows.

@@ -32,11 +32,12 @@ struct StatusFacts {
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
-// Returns true while no agent is active and a ready agent is about to get the work. status.json is
-// not written then, since that would delay the hand-over.
+// Returns true while no agent is active and a ready agent is about to get the work. During this
+// time status.json is not written, since that would delay the hand-over.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and a new agent is to follow it. status.json is not
-// written then. The agent may exit at any moment, and writing the file might delay the hand-over.
+// Returns true while the active agent stops and another agent is to follow it. During this time the
+// writing of status.json is put off a little: the agent may exit at any moment, and writing the
+// file might delay the hand-over.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -26,10 +26,10 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline in the state, and passes a generation with it: the messages of
-// that agent must be read before the deadline takes effect. With a deadline of an agent, passes
-// that agent's generation. With the deadlines of the gate (the wait for `confirm`), the trial and
-// --attempts, passes the incumbent's generation, or 0 if there is no incumbent.
+// Calls `look` for every deadline in the state. The first argument of `look` is the generation of
+// the agent whose messages must be read before the deadline takes effect: the agent that has the
+// deadline. The deadlines of the gate (the wait for `confirm`), the trial and --attempts count as
+// deadlines of the incumbent. If there is no incumbent, their generation is 0.
 void look_at_deadlines(auto& state, const auto& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
   if (state.upgrade) look(keeper, state.upgrade->deadline);
@@ -729,7 +729,7 @@ class Step {
     fail_upgrade(stage, refusal.reason, refusal.error_number);
   }
 
-  // Records the failure, unless an earlier cause has been recorded.
+  // Records the failure of the upgrade, unless an earlier failure has been recorded.
   void note_failure(Stage stage, const std::string& reason, int error, const Ending* ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.deadline.reset();
@@ -1128,7 +1128,7 @@ class Step {
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
     // RestoreLink and forget_attempts() sync files, so they come after the agent has been told to
-    // stop: a slow disk must not take any of the time that the agent has for its stop.
+    // stop. Otherwise a slow disk would delay the agent's stop.
     if (puts_link_back) order(RestoreLink{});
     if (!state_.start_is_judged) forget_attempts();
     exit_if_alone();

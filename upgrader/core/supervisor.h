@@ -37,8 +37,8 @@ namespace upgrader {
 //                                                         exits or cannot be started; shutting_down
 //                                                         if it is unfit, late, closes a pipe or
 //                                                         cannot be written to; falling_back in
-//                                                         each of these cases where there is a
-//                                                         way back at boot
+//                                                         each of these cases if --previous names a
+//                                                         program that can be started
 //   running       active                -                 preparing at an `upgrade`, switching at a
 //                                                         sequential one; ended if it exits;
 //                                                         shutting_down if it does not say in time
@@ -91,7 +91,7 @@ namespace upgrader {
 //                                                         sent at its `ready`, has been written;
 //                                                         ended if it exits; shutting_down if it
 //                                                         fails otherwise or cannot be written to.
-//                                                         At a boot the fallback is on trial first:
+//                                                         A fallback at boot has a trial, too: then
 //                                                         trial, or, without a trial, running, or
 //                                                         rolling_back if the commit fails
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
@@ -131,9 +131,9 @@ inline constexpr Duration close_grace{200};
 // does not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
 // If the upgrader notices a deadline more than this time after the deadline has passed, the
-// upgrader was not running (frozen?), and perhaps the agents were not running, either. So the
-// deadline is put off, but only once. A suspended machine makes no deadline late, since the clock
-// of the deadlines stands still meanwhile.
+// upgrader itself was not running, for example because its control group was frozen. Perhaps the
+// agents were not running, either. So the deadline is put off, but only once. A suspended machine
+// makes no deadline late, since the clock of the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
 // A late deadline is put off by the time by which it was late, but at most by this time.
 inline constexpr Duration grace_max{10'000};

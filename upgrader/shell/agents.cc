@@ -12,8 +12,9 @@ namespace upgrader {
 namespace {
 
 // Returns true for a message that only answers an agent's request. If the agent sends without
-// reading, such an answer may be dropped, since the agent can repeat the request. Orders, and
-// messages about the end of an upgrade that was under way, are never dropped.
+// reading, such an answer may be dropped, since the agent can repeat the request. All other
+// messages give orders, such as `stop`, or report the end of an upgrade that was under way. They
+// are never dropped.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -48,7 +49,7 @@ std::optional<StartFailed> Agents::start(Generation generation, const Program& p
       .generation = generation,
       .pid = started.pid,
       .channel{loop_, std::move(started.input), std::move(started.output), readable, writable}});
-  // If a channel cannot be watched, its agent is treated as if it had closed its output.
+  // If libuv cannot watch the agent's pipes, the agent is treated as if it had closed its output.
   const bool watched = agent->channel.output_open();
   running_.push_back(std::move(agent));
   if (!watched) sink_(OutputClosed{generation});
@@ -261,9 +262,9 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // Do not reap an agent here, since its exit would then not be reported. An agent that is found
-    // here has ended after the last call of reap_exits(), so its SIGCHLD has not been handled yet.
-    // The SIGCHLD makes reap_exits() reap the agent and report its exit.
+    // Do not reap an agent here: its exit would never be reported. An agent that is found here has
+    // ended since the last call of reap_exits(), and its SIGCHLD has not been handled yet. That
+    // SIGCHLD leads to a call of reap_exits(), which reaps the agent and reports its exit.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;

@@ -66,8 +66,9 @@ class Agents {
   // Returns the number of bytes of an agent's output that nobody has read yet.
   [[nodiscard]] std::size_t unread(Generation generation) const;
 
-  // Reports the exits of all agents that have ended, each after the contents of its pipe. If a pipe
-  // holds more than `look_bytes_max`, the exit is reported some turns of the loop later.
+  // Reaps all agents that have ended, handles the lines that they have left in their pipes, and
+  // then reports their exits. If an agent has left more than `look_bytes_max` bytes, its exit is
+  // reported some turns of the loop later.
   void reap_exits();
   // Reaps children that have ended and were never agents: orphans that this process inherits as
   // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
@@ -129,9 +130,9 @@ class Agents {
   Logbook* log_;
   UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
-  // Living agents, the newest last. Loops that report events use an index and not an iterator,
-  // since the handler of an event may start an agent, which is appended here. Only bury() removes
-  // agents.
+  // The agents whose exit has not been reported yet, the newest last. Loops that report events use
+  // an index and not an iterator, since the handler of an event may start an agent, which is
+  // appended here. Only bury() removes agents.
   std::vector<std::unique_ptr<Running>> running_;
 };
 

@@ -54,8 +54,8 @@ class Channel {
   void close_input();
 
   enum class Read { bytes, nothing, end };
-  // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while the line
-  // reader holds a whole line: take out that line first.
+  // Reads once, at most `bytes_max` bytes, and adds them to lines(). Must not be called while
+  // lines() has a whole line that has not been taken out.
   [[nodiscard]] Read read(std::size_t bytes_max);
   // Returns how many bytes the pipe holds now.
   [[nodiscard]] std::size_t held() const;

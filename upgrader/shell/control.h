@@ -54,10 +54,9 @@ class Control {
   // the reason and returns true; settle() then tries the lock again every second. Once DIR is
   // locked, the next settle() opens the FIFO. From then on, `take` is called for each request that
   // is read from the FIFO, and `show`, with a line for the log, for each line that is not a valid
-  // request. Neither `take` nor `show` is called for a repeated request. A request is repeated if a
-  // request with the same name has been answered already, or if it asks for an upgrade
-  // whose id is known already. `turn_over` is called once after all
-  // lines of one turn of the loop.
+  // request. Neither `take` nor `show` is called for a repeated request: one whose name is that of
+  // a request that has been answered, or one for an upgrade whose id is known already. `turn_over`
+  // is called once after all lines of one turn of the loop.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -77,7 +76,7 @@ class Control {
     if (lines_.pending()) pass_lines();
   }
 
-  // Records why the upgrader ends, if no action of the supervisor has given a reason.
+  // Records why the upgrader ends, unless the supervisor's log lines have given a reason before.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
 
@@ -94,7 +93,7 @@ class Control {
 
   Logbook& logbook_;
   const Programs& programs_;
-  const std::optional<std::string> previous_;  // absolute, since others read it in status.json
+  const std::optional<std::string> previous_;  // absolute, for readers of status.json
   const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;

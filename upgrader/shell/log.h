@@ -15,8 +15,8 @@
 
 namespace upgrader {
 
-// The most bytes of a line; a longer one is cut. A pipe takes a write of up to PIPE_BUF bytes whole
-// or not at all.
+// The most bytes of a line; a longer one is cut. The number is at most PIPE_BUF: a pipe takes a
+// write of so many bytes whole or not at all.
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
 // An agent may write a line to its standard output that is not a message. At most this many bytes
@@ -52,9 +52,9 @@ class Logbook {
   int descriptor_;
   bool journal_ = false;
   mode_t mode_ = 0;  // the stream's file type, as in st_mode
-  // The log's own descriptor. It exists only if the log goes to a pipe, or to a character device
-  // such as a terminal, that can be opened again. It is opened when the first line is written. No
-  // other process shares this descriptor, so O_NONBLOCK can be set on it.
+  // The log's own descriptor for standard error, opened when the first line is written. It exists
+  // only if standard error is a pipe, or a character device such as a terminal, and can be opened a
+  // second time. No other process shares this descriptor, so O_NONBLOCK can be set on it.
   OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

@@ -93,7 +93,7 @@ class Loop {
   Lock* lock_;
   std::optional<Link> link_;  // the link AGENT; exists only with --relink
   AttemptsFile attempts_;
-  Attempts attempt_;  // the content of the file of --attempts; empty if it cannot be written
+  Attempts attempt_;  // the newest record of --attempts; empty if the file cannot be written
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
@@ -112,7 +112,7 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  // The time until which to wait for a control directory that another upgrader uses.
+  // When to give up the wait for the control directory. Set if another upgrader uses it.
   std::optional<Time> control_deadline_;
   // When to try again to get the lock or the control directory. Set while the upgrader waits for
   // one of the two.

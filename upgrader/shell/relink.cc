@@ -25,9 +25,10 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Appends to `way` the directories on the path to the program, innermost first, up to the first one
-// that is on another file system. These directories must be synced: if a power cut lost a new
-// release's directory but not the link to it, the link would dangle.
+// Appends to `way` the directories on the path to the program, innermost first. Leaves out the
+// first directory that is on another file system, and all above it. The directories in `way` must
+// be synced: if a power cut lost a new release's directory but not the link to it, the link would
+// dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path;
   dev_t device{};
@@ -141,16 +142,16 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   const std::string present = link_.directory.read_link(link_.name);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
-  // Sync the release before the link is replaced. A sync after the replacement would also have to
-  // write the change of the link, which the file system's journal can write later, together with
-  // the changes of the commit. If the release was durable already, this sync has nothing to write.
+  // Sync the release before the link is replaced, and do not sync the replacement: the sync of the
+  // commit makes both changes of the link durable at once. If the release was durable already, this
+  // sync has nothing to write.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous point to the old executable: the one that was committed last, and
-// that the executable `program` is to replace. Leaves the link alone if the old executable has the
-// same path as `program`: the file at this path is the new version by now.
+// Makes the link of --previous lead to the executable that was committed last, which `program` is
+// to replace. If both have the same path, leaves the link as it is: the file at that path is the
+// new version by now.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;
