@@ -40,8 +40,9 @@ constexpr std::size_t proc_bytes_max = 2'048;
 // Longer names occur only for the kernel's own threads.
 constexpr std::size_t name_bytes_max = 64;
 
-// The flags for opening FILE, the lock's file. With these, opening does no harm even if FILE is a
-// device, a link or a FIFO.
+// The flags for opening FILE, the lock's file. open_file() checks the type of FILE first. If FILE
+// is replaced after this check, the flags make open(2) follow no link, wait for no FIFO, and take
+// no terminal as the controlling one.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
@@ -114,8 +115,8 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Reserve the descriptor number for the lock's file, which is opened later: give it to a copy of
-  // standard input, which is always open.
+  // Reserve the descriptor number for the lock's file, which is opened later: until then, a copy of
+  // standard input has this number. Standard input is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 

@@ -8,9 +8,9 @@
 # util-linux.
 #
 # This process talks to the upgrader. A second process, socat, listens on the port, and runs this
-# script with --next for each connection. The script locks FILE.active while it takes a number. This
-# file also holds the active agent's pid. A client that has connected to an agent that is no longer
-# active gets no number, and must connect again.
+# script with --next for each connection. The script locks FILE.active while it takes a number.
+# FILE.active also holds the active agent's pid. A client that has connected to an agent that is no
+# longer active gets no number, and must connect again.
 
 number_next() { # usage: number_next FILE AGENT
   exec 5<"$1.active"
@@ -48,7 +48,7 @@ hear() { # waits for a message of this type and skips all others; fails at the e
   return 1
 }
 
-trap 'exit 143' TERM # SIGTERM ends a held agent at once
+trap 'exit 143' TERM # SIGTERM ends an agent at once that is not active yet
 say '"hello","protocol":1,"version":"1.0"'
 if [ -e "$file" ] && ! grep -qx '[0-9]*' "$file"; then
   say '"unfit","reason":"the counter file holds no number"'

@@ -28,9 +28,9 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  // With --attempts: why AGENT should not be started again, because its starts are used up; absent
-  // if AGENT may be started. With such a reason, AGENT is started only if there is no previous
-  // version (--previous) that can be started.
+  // With --attempts: why AGENT should not be started again, since too many of its starts have
+  // failed; absent if AGENT may be started. If there is such a reason, AGENT is started only if no
+  // previous version (--previous) can be started.
   std::optional<std::string> attempts_exhausted;
 };
 
@@ -88,12 +88,12 @@ struct ProcessExited {
 enum class Sent {
   written,
   waits,  // the pipe is full: ActivateWritten will follow
-  lost    // the agent has closed its input
+  lost    // nothing more can be sent to the agent: see InputClosed
 };
 
-// The outcome of an action. An action that has an outcome is the last of those that the supervisor
-// returns for an event, and its outcome must be the next event. Which members have a meaning
-// depends on the action.
+// The outcome of an action. For each event, the supervisor returns a list of actions. Only the last
+// action of a list may have an outcome, and this outcome must be the next event. Which members have
+// a meaning depends on the action.
 struct Outcome {
   // Why the action failed; absent if it succeeded. A failed action has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
@@ -122,8 +122,9 @@ struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the age
   int signal = 0;
 };
 
-// An operator has sent a request through the control directory. The chronicle has already dropped
-// requests that were answered before, and has given an id to an upgrade request without one.
+// An operator has sent a request through the control directory. Chronicle::judge() has already
+// dropped requests that were answered before, and has given an id to an upgrade request without
+// one.
 using ControlRequested = ControlRequest;
 
 using Event =

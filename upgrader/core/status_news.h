@@ -21,7 +21,8 @@ struct StatusFacts {
   int pid = 0;                             // the upgrader's pid
   std::optional<std::string> previous{};   // the LINK of --previous, absolute
   std::optional<std::int64_t> attempts{};  // the count of --attempts, if starts are counted
-  // The arguments of the incumbent and of the candidate; null if there is no such agent.
+  // The arguments of the agents State::incumbent and State::candidate; null if there is no such
+  // agent.
   const std::vector<std::string>* incumbent_arguments = nullptr;
   const std::vector<std::string>* candidate_arguments = nullptr;
 };

@@ -9,7 +9,8 @@
 
 namespace upgrader {
 
-// The terms of one upgrade: timeouts, gate, trial and others. A timeout of zero means no limit.
+// The terms of one upgrade: timeouts, the gate (whether a `confirm` is awaited), the trial and
+// others. A timeout of zero means no limit.
 struct Terms {
   agent_protocol::Mode mode = agent_protocol::Mode::parallel;
   agent_protocol::Gate gate = agent_protocol::Gate::none;

@@ -84,8 +84,7 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   return Sent::waits;
 }
 
-// Writes a line of the conversation to the log at the level debug, for a person who looks for a
-// fault.
+// Logs a message to or from an agent at the level debug, for a person who looks for a fault.
 void Agents::show(Generation generation, std::string_view does, std::string_view line) {
   if (log_ == nullptr || !log_->shows(LogLevel::debug)) return;
   line = line.substr(0, line.find('\n'));

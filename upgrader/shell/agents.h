@@ -28,9 +28,8 @@ inline constexpr int lines_a_turn = 32;
 // The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
 // Before the supervisor is told that a deadline has passed or that an agent has exited, the agents'
-// messages are read. At most this many bytes are read from each pipe then: the default size of a
-// pipe. An agent may enlarge its own pipe, but must not be able to delay the other agents in this
-// way.
+// messages are read. At most this many bytes are then read from each pipe: the default size of a
+// pipe. So an agent that enlarges its own pipe and fills it cannot delay the other agents for long.
 inline constexpr std::size_t look_bytes_max = 65'536;
 // The most bytes that are read of an agent's output after the agent has exited: the largest size
 // that an agent without privileges can give a pipe. These bytes are read in several turns of the
@@ -45,7 +44,7 @@ class Agents {
   // Called once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
 
-  // The conversation is logged to `log`, which may be null.
+  // Messages to and from agents are written to `log` at the level debug. `log` may be null.
   Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_over,
          Logbook* log = nullptr);
 

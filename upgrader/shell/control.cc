@@ -61,7 +61,8 @@ void Control::prepare_files() {
   }
 }
 
-// Opens the FIFO if it is not open. If that fails, logs it once; a later call tries again.
+// Opens the FIFO if it is not open. If that fails, logs the failure, and a later call tries again.
+// A failure that follows another failure is not logged.
 void Control::open_fifo() {
   if (poll_) return;
   int error = has_fifo_ ? 0 : directory_.make_fifo();
@@ -105,7 +106,7 @@ void Control::on_readable() {
   pass_lines();
 }
 
-// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again at
+// Opens the FIFO again, since the last writer has closed it. If that fails, settle() tries again at
 // the end of this turn of the loop.
 void Control::reopen() {
   if (const auto rest = lines_.rest()) pass_line(*rest);

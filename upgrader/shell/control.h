@@ -67,9 +67,9 @@ class Control {
   // Must be called once after all events of a turn of the loop. Writes status.json if that is
   // allowed now.
   void settle(const State& state, Time now);
-  // Returns when settle() must be called to write status.json, or to open the FIFO after a failure.
-  // Returns nothing during a hand-over, in which status.json must not be written; settle() is
-  // called at the end of the hand-over.
+  // Returns when there is work to do next: lines for read_backlog(), or for settle() a status.json
+  // to write or a failed step to try again. A status.json that waits for the end of a hand-over
+  // does not count, since settle() is called at that end anyway.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {

@@ -104,8 +104,8 @@ void Loop::tell_what_will_start() {
 }
 
 void Loop::start_first_agent() {
-  // Check AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
-  // have committed another version.
+  // Check AGENT now, even if has_lock() has checked it: while this upgrader waited for the lock,
+  // the upgrader that held the lock may have committed another version.
   auto looked = look_at_agent();
   if (exit_status_) return;
   if (!looked) {
@@ -118,8 +118,8 @@ void Loop::start_first_agent() {
   if (!exit_status_) settle();
 }
 
-// Checks AGENT again, and with --relink also AGENT's link. If that link cannot be used, ends the
-// upgrader.
+// Checks that AGENT can be started. With --relink, also opens AGENT's link; if the link cannot be
+// used, ends the upgrader.
 Result<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);
   const bool lost = !checked && !options_.previous;
