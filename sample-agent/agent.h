@@ -38,9 +38,8 @@ class EventLog {
   std::string version_;
 };
 
-// The gate of an upgrade: the candidate is ready, and waits for a confirmation. An operator
-// confirms by making the file `confirm`. The agent removes the file when it finds it, so one file
-// confirms only one upgrade.
+// The gate of an upgrade, at which a candidate that is ready waits until an operator makes the file
+// `confirm`. The agent removes that file when it finds it, so one file confirms only one upgrade.
 class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}

@@ -18,7 +18,8 @@
 namespace upgrader {
 
 // Check that an executable can be started, and that `running_program`, the program that runs now,
-// could be started again. The outcome of this action is the next event that the supervisor gets.
+// can be started again if the upgrade fails. The outcome of this action is the next event that the
+// supervisor gets.
 struct Check {
   // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;

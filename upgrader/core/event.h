@@ -100,7 +100,7 @@ struct Outcome {
   // In the outcome of Check or FindWayBack: the number of the program that was found, and can be
   // started.
   ProgramId program = 0;
-  bool way_back = true;  // after Check: the program of the active agent could be started again
+  bool way_back = true;  // after Check: the active agent's program can be started again
   // In the outcome of Spawn: true if exec failed because of the file, and not because the system
   // lacked a resource.
   bool not_executable = false;

@@ -21,12 +21,12 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
-// If init's socket is full, a message that must not be lost is tried again after this time. If the
-// pipe of --notify-fd is full, its newline is tried again after the same time.
+// If init's socket is full, a message that must not be lost is tried again after this time. The
+// same holds for the newline of --notify-fd if its pipe is full.
 inline constexpr Duration full_retry_interval{100};
 // When init is asked for more time, it is asked to wait this much longer than the agent's deadline.
-// After that deadline the upgrader still has to end, and init may have learned of the deadline up
-// to a second late.
+// One reason is that the upgrader itself ends only after that deadline. The other is that init may
+// have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 // WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
 // passed since the last WATCHDOG=1.

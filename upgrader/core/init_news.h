@@ -13,8 +13,8 @@ namespace upgrader {
 
 struct State;
 
-// An agent for which the upgrader waits: for its `ready` or `healthy`, or for its exit. If the
-// service starts or stops meanwhile, init waits as well, for a limited time. This time must not end
+// An agent for which the upgrader waits: for its `ready` or `healthy`, or for its exit. While the
+// service starts or stops, init waits, too, but only for a limited time. This time must not end
 // before the agent's deadline.
 struct InitWait {
   enum class What { ready, stopped };

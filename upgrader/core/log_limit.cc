@@ -18,8 +18,8 @@ std::string count_in_words(std::uint64_t count, NoticeKind kind) {
   return "{} more {}"_with(count, kinds[static_cast<std::size_t>(kind)][count == 1 ? 0 : 1]);
 }
 
-// Returns the text of a notice. If notices of the same kind were held back before it, appends how
-// many there were.
+// Returns the text of a notice. If earlier notices of the same kind were held back, appends how
+// many.
 std::string with_count(const std::string& text, std::uint64_t count, NoticeKind kind) {
   if (count == 0) return text;
   return "{} ({} before it not shown)"_with(text, count_in_words(count, kind));

@@ -149,7 +149,8 @@ struct State {
   // The agent that has the work, or that gets the work as soon as it says `ready`: a first agent,
   // or a fallback once no other agent has the work.
   std::optional<Agent> incumbent;
-  std::optional<Agent> candidate;  // the held agent; during a trial, the standby
+  // The agent that is to replace the incumbent; during a trial, the standby.
+  std::optional<Agent> candidate;
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<LeftBehind> left_behind;
   // The failure of the last upgrade; cleared when the next upgrade begins.

@@ -516,8 +516,8 @@ class Step {
     if (gone.killed || gone.standby) step_back();
   }
 
-  // Returns the upgrader's exit status after a first agent exited while held. It is never 0, not
-  // even if the agent exited with 0, because no agent has ever worked.
+  // Returns the upgrader's exit status if a first agent exited before it was activated. The status
+  // is never 0, even if the agent exited with 0, because no agent has ever worked.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);

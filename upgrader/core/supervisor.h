@@ -154,11 +154,11 @@ class Supervisor {
   explicit Supervisor(Policy policy, State state = {})
       : policy_(policy), state_(std::move(state)) {}
 
-  // Handles any event in any phase, and returns the actions to perform, in order. Only log lines
-  // may be written later than this order says. Some actions have an outcome, which must be the next
-  // event (`Pending` in state.h); such an action is the last of the list. The returned list reuses
-  // the memory of the list `memory`, whose elements are dropped: a caller that passes in an earlier
-  // list saves allocations.
+  // Handles any event in any phase, and returns the actions that must be performed, in their order.
+  // Only the log lines among them may be written later. Some actions have an outcome, which must be
+  // the next event (`Pending` in state.h); such an action is the last of the list. The returned
+  // list reuses the memory of the list `memory`, whose elements are dropped: a caller that passes
+  // in an earlier list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.

@@ -39,8 +39,8 @@ inline constexpr const char* may_not_speak =
 // Returns the end of a log line, such as "the upgrader ends with status 3".
 [[nodiscard]] std::string ends_with(int status);
 
-// Returns why an agent that exited while held has failed: the reason in its `unfit`, or how its
-// process ended.
+// Returns why an agent failed that exited before it was activated: the reason in its `unfit`, or
+// how its process ended.
 [[nodiscard]] std::string failed_to_start(const Agent& gone, const Ending& ending);
 [[nodiscard]] std::string closed_its_pipe(const Agent& agent);
 // Returns the log line about a failed upgrade: "generation 2: ...; upgrade u7 failed at its start;

@@ -1,5 +1,5 @@
 // The agents that run: their processes and pipes. This code turns messages and exits of agents into
-// events, and the supervisor's orders for agents into lines and signals. It knows pids, and does
+// events, and the supervisor's actions for agents into lines and signals. It knows pids, and does
 // not know what an event means.
 #pragma once
 

@@ -20,8 +20,8 @@ namespace upgrader {
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
 // If at least this many bytes wait to be written to an agent, replies to its refused messages are
-// dropped. The room between this limit and `unsent_bytes_max` is kept for orders, the longest of
-// which is `activate`.
+// dropped. The room between this limit and `unsent_bytes_max` is kept for all other messages, the
+// longest of which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
 // If more than this many bytes wait to be written to an agent, the agent's messages are not read
 // any more until the agent has read some of these bytes.

@@ -83,7 +83,7 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  // 0: the file system is unknown; the other two are the magic numbers of tmpfs and ramfs
+  // 0 stands for an unknown file system; the two other numbers are those of tmpfs and ramfs
   return type == 0 || type == 0x01021994 || type == 0x858458f6;
 }
 

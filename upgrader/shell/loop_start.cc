@@ -37,7 +37,7 @@ int Loop::run(ChildSetting setting) {
 }
 
 // Starts the first agent if this upgrader has both the lock and the control directory. If not,
-// tries again later, unless the upgrader has to end.
+// tries again later, unless the upgrader ends.
 void Loop::try_to_start() {
   if (has_lock() && claim_control()) {
     lock_retry_.reset();
