@@ -20,7 +20,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  // This agent hangs for ever, so the kernel has to kill it when the upgrader dies.
+  // Let the kernel kill this agent when the upgrader dies: an agent that hangs would stay for ever.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (true)
     pause();

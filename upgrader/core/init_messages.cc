@@ -120,8 +120,8 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
 
 // Returns the text that asks init for more time; an empty text if init need not be asked. Init has
 // its own time limits for a start and for a stop, and an agent's `extend` must move these limits,
-// too. Once init has been asked for more time, its own limit may have passed. So init is asked
-// again for every later deadline of the same start or stop.
+// too. When init's own limit has passed, init waits only as long as it was last asked to. So after
+// a first request, init is asked again for every later deadline of the same start or stop.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
   // Init limits only the time until READY=1, and the time in which the service stops.

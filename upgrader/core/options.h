@@ -20,7 +20,8 @@ struct Options {
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
                  .trial = std::chrono::seconds{30}};
-  Duration exit_grace{std::chrono::seconds{10}};  // limit for the exit after `stopped`; 0: none
+  // How long an agent may take to exit after its `stopped`; 0 means no limit.
+  Duration exit_grace{std::chrono::seconds{10}};
   bool relink = false;
   std::optional<std::string> previous;  // the value of --previous: the path of a link
   int attempts = 0;                     // the value of --attempts; 0 if starts are not counted

@@ -1,6 +1,6 @@
 // The text of status.json, which shows the state of the upgrader in the control directory. The text
-// depends on the supervisor's state and the chronicle alone. control_directory.h writes the file.
-// upgrader(8) describes the members.
+// depends on the arguments of status_news() alone. control_directory.h writes the file. upgrader(8)
+// describes the members.
 #pragma once
 
 #include <cstddef>

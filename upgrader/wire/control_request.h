@@ -25,7 +25,7 @@ struct ControlRequest {
   Deed deed = Deed::shutdown;
   std::string name;  // chosen by the writer of the line; status.json has the answer under this name
   // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
-  // an id. If its executable is empty, the upgrade is to the file that AGENT on the command line
+  // an id. If its executable is empty, the new program is the file that AGENT on the command line
   // names now. For a confirm, cancel, commit or rollback, only the id is used: it names the upgrade
   // that the request is about. For a shutdown, no member of `upgrade` is used.
   agent_protocol::Upgrade upgrade;
