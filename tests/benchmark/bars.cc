@@ -102,8 +102,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Returns the ratio of two times: how long an agent's start takes under the program `ours`, and
-// under the program `other`, which are compared. Each time includes the agent's own exec. For
+// Returns the time of an agent's start under the program `ours`, divided by its time under the
+// program `other`. Both are indexes into `all`. Each time includes the agent's own exec. For
 // comparison, the figure's text also has the time of a direct exec of the agent.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);

@@ -60,7 +60,8 @@ struct StartUps {
   std::vector<Milliseconds> to_work = {};
 };
 
-// Starts the agent once under each of the compared programs in every round.
+// Measures starts in `rounds` rounds. In every round, starts the agent once under each of the
+// contenders (the compared programs). Returns the times of each contender, in their order.
 [[nodiscard]] std::vector<StartUps> start_in_turn(const Place& place,
                                                   const std::vector<Contender>& contenders,
                                                   int rounds);

@@ -1,5 +1,5 @@
 // Measures the memory of the upgrader, and of the programs with which it is compared, while they
-// are at rest with their agents. The kernel counts this memory, without that of the agents.
+// are at rest with their agents. The values come from /proc, and do not include the agents' memory.
 #include <fstream>
 #include <set>
 #include <sstream>

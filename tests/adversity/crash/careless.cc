@@ -5,10 +5,11 @@
 //   directory  never syncs a directory
 //   late       delays each sync until the program has sent `stop` to an agent
 //   rename     removes the file that a rename is to replace, and then makes the file anew
-//   order      moves the link of --previous, named `previous`, after AGENT's link, not before it
-//   death      kills the program when it has moved the link `previous`, but not synced the move
-//   sync       never syncs anything. This kind is no bug: programs that judge a state after a power
-//              cut use it to save time, since their own changes need not last.
+//   order      changes the link of --previous, named `previous`, after AGENT's link (the link that
+//              the upgrader's argument AGENT names), instead of before
+//   death      kills the program when it has changed the link `previous`, but not synced the change
+//   sync       never syncs anything. The check does not use this kind as a bug: the programs that
+//              judge a state after a power cut run with it, which saves time.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

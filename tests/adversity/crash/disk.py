@@ -15,8 +15,7 @@ KEPT, LOST, ZEROS = "kept", "lost", "zeros"
 
 
 class TooMany(Exception):
-    """Raised if a power cut at one moment could leave too many states to build all of them. The
-    recorded story must then be cut into shorter pieces."""
+    """Raised if a power cut at one moment could leave so many states that not all can be built."""
 
 
 class Operation:
@@ -24,11 +23,11 @@ class Operation:
 
     def __init__(self, words, owner, kind, detail):
         self.words = words
-        self.owner = owner  # the number of the changed directory or file
+        self.owner = owner  # the changed directory or file: its number in the Tree
         self.kind = kind  # the kind of change: "entries", "write", "size", "mode"
         self.detail = detail
-        self.at = None  # the moments at which the operation was made, and became durable
-        self.synced = None
+        self.at = None  # the moment at which the operation was made
+        self.synced = None  # the moment at which the operation became durable
 
     def fates(self, torn):
         if self.kind != "write":
@@ -132,8 +131,8 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    # Sets the modes only when all files exist, and the modes of directories last, since a
-    # directory's mode may forbid creating files in it.
+    # A directory's mode may forbid creating files in it. So the modes are set only when all files
+    # exist, and each directory gets its mode after the files in it.
     for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)

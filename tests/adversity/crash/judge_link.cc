@@ -3,10 +3,11 @@
 //
 //     [previous=PREVIOUS] LINK EXECUTABLE ...
 //
-// LINK is the path of AGENT's link, and PREVIOUS is the path of the link of --previous. For each
-// EXECUTABLE in the order of the line, the program lets the upgrader's code commit this executable.
-// The commit must succeed, and LINK must then name the executable. An EXECUTABLE that is not a
-// program is skipped. For each line, this program writes `ok` or the error to standard output.
+// LINK is the path of AGENT's link (the link that the upgrader's argument AGENT names). PREVIOUS is
+// the path of the link of --previous. For each EXECUTABLE in the order of the line, this program
+// lets the upgrader's code commit an upgrade to the executable. The commit must succeed, and
+// afterwards LINK must name the executable. An EXECUTABLE that is not a program is skipped. For
+// each line, this program writes `ok` or the error to standard output.
 #include <sys/stat.h>
 
 #include <cstring>

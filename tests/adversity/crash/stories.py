@@ -1,7 +1,8 @@
 # This file has stories. A story is a course of events: it is recorded, and then a power cut is
-# tried at every moment of it. Most stories are upgrades by the real upgrader, and one is a boot,
-# with options such as --relink, --previous and --attempts. One more story is the work of the real
-# sample agent from its first line to its last, with rotations of the log, hand-overs and kills.
+# tried at every moment of it. In most stories, the real upgrader makes an upgrade. In one story,
+# the upgrader starts at a boot, and AGENT's program fails. The upgrader runs with options such as
+# --relink, --previous and --attempts. In the last story, the real sample agent copies a log. During
+# this work, the log is rotated, and the agent is replaced and killed.
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-PATIENCE_LOOKS = 4000  # 20 s, at one look every 5 ms: longer than any machine needs
+CHECKS_MAX = 4000  # one check every 5 ms, for 20 s: longer than any machine needs
 
 
 class Broken(Exception):
@@ -20,7 +21,7 @@ class Broken(Exception):
 
 
 def wait_until(condition, what):
-    for _ in range(PATIENCE_LOOKS):
+    for _ in range(CHECKS_MAX):
         if condition():
             return
         select.select([], [], [], 0.005)
@@ -37,9 +38,9 @@ def content_of(path):
 
 # ---- upgrades, which change AGENT's link
 
-# An agent in shell. Unless it is version v2, it requests an upgrade to the program that its first
-# argument names. Version v2 exits when it is committed, and then the upgrader exits, too. The
-# script is long enough that a power cut may keep only a part of the file.
+# An agent as a shell script. Version v2 exits when it is committed, and then the upgrader exits,
+# too. Any other version requests an upgrade to the program that the script's first argument names.
+# The script is long enough that a power cut may keep only a part of the file.
 AGENT = """#!/bin/sh
 # release {name}
 exec 8<&0 9>&1 </dev/null >&2
@@ -74,9 +75,10 @@ class LinkStory:
     """The story of a commit. A release is installed as the manual page says, and the upgrader
     commits it. Meanwhile every change to the files is recorded."""
 
-    # For each story (a course of events that is recorded): the path of AGENT's link, the link's
-    # target, the path of the new release, and a file that a killed upgrader has left (None if there
-    # is none).
+    # For each story:
+    # * the path of AGENT's link, and its target at the beginning
+    # * the path of the new release
+    # * the name of a file that a killed upgrader has left, or None
     PLACES = {
         "beside": ("releases/current", "agent-v1", "releases/agent-v2", None),
         "elsewhere": ("bin/agent", "/releases/agent-v1", "releases/agent-v2", None),
@@ -148,14 +150,14 @@ class LinkStory:
         return ("new" if whole == [self.new] else "old"), None
 
     def question(self, place, _moment):
-        """Returns the line for judge_link, which runs the real code on the state in the directory
+        """Returns the line with which judge_link is asked to judge the state in the directory
         `place`.
         """
         return [os.path.join(place, path) for path in (self.link, self.old, self.new)]
 
 
-# ---- the way back to the previous version: upgrades with --previous and --attempts, and a boot
-# into a version that has gone bad
+# ---- the link to the previous version: upgrades with --previous and --attempts, and a boot at
+# which the version that AGENT's link names fails
 
 RECORD_BYTES = 8192
 RECORD = re.compile(rb"(\d+ /[^\n]*\n[^\n]*\n\d+ )(\d+)\n")
@@ -175,8 +177,8 @@ def record_of(turn, path):
 
 
 def turns_of(content):
-    """Returns the numbers of the records in the file of --attempts, without records whose checksum
-    is wrong."""
+    """Returns the numbers that the records of the file of --attempts contain. Skips records whose
+    checksum is wrong."""
     turns = []
     for at in range(0, len(content), RECORD_BYTES):
         found = RECORD.fullmatch(content[at:at + RECORD_BYTES].partition(b"\0")[0])
@@ -294,8 +296,8 @@ class WayBackStory(LinkStory):
         committed = self.has_said(moment, b'"committed"')
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
-        # The last record in the file of --attempts may lack its last bytes, which only say how the
-        # last start has ended. The record of the start itself must be there.
+        # A start of an agent must be recorded in the file of --attempts before the agent gets
+        # `welcome`. The bytes that later record how this start has ended may be lost.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         if self.turn and len(self.turns(tree)) < 2:
@@ -336,9 +338,8 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        # Pairs of a moment and a directory. The directory has a copy of the log files, made at that
-        # moment. States of the disk up to that moment, but after the moment of the previous pair,
-        # are judged with this copy.
+        # Pairs of a moment, and a directory with a copy of the log files from that moment. Each
+        # state of the disk is judged with the first copy that is not older than the state.
         self.sessions = []
         self.notes = []
         self.copies = 0

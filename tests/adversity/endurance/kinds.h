@@ -12,15 +12,15 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The name of this kind of upgrade. The name becomes a part of the upgrade's id, from which the
-  // active agent learns how it has to stop.
+  // The name of this kind of upgrade. The name becomes a part of the upgrade's id, and tells the
+  // active agent how to stop for this upgrade: cleanly, uncleanly, or not at all.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
   End parallel;
   End sequential;
   bool parallel_only;
-  bool refused;  // the request is refused before anything is started
+  bool refused;  // the upgrader refuses the request, and starts no candidate
 };
 
 struct Upgrade {
@@ -35,8 +35,8 @@ struct Upgrade {
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 
-// Returns the upgrade with this number, which is the same in every run. Seven of ten upgrades are
-// good. Parallel and sequential upgrades alternate.
+// Returns the upgrade with this number. Each number stands for the same upgrade in every run. Seven
+// of ten upgrades are good. Parallel and sequential upgrades alternate.
 Upgrade upgrade_of(std::size_t number);
 
 }  // namespace endurance

@@ -4,9 +4,9 @@
 //
 // usage: endurance TABLE      UPGRADES=N, LONG=1; the file TABLE lists the permitted log lines
 //
-// LONG=1 makes ten times as many upgrades as usual. Upgrade number N is the same in every run. At
-// its end, the program prints the lines for the table of results. It exits with 0 if all checks
-// have passed and every canary (an injected bug) was found.
+// LONG=1 makes ten times as many upgrades as usual. Every run makes the same upgrades in the same
+// order. In the end, the program prints the lines for the table of results. It exits with 0 if all
+// checks have passed and every canary (an injected bug) was found.
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -37,8 +37,7 @@ namespace {
 using namespace endurance;
 using upgrader::test::with_commas;
 
-// ---- the log of a run, compared with patterns, called shapes, of the lines that it may have; any
-// other line is unexpected
+// ---- the log of a run: each line must match a shape, which is a pattern of permitted lines
 
 std::size_t digits_at(std::string_view line) {
   std::size_t count = 0;
@@ -297,7 +296,8 @@ void Run::upgrade(std::size_t number) {
 }
 
 // Returns true if the upgrade is over: only one agent is left, and this agent has been told how the
-// upgrade ended. If the upgrade is over, sets `end` to its ending.
+// upgrade ended. Sets `end` to the way in which the upgrade ended; if the upgrade is not over,
+// `end` has no meaning.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;

@@ -45,7 +45,7 @@ class Troupe {
                   std::chrono::seconds patience = std::chrono::seconds(60));
   void say(const Agent& agent, const std::string& line) const;
 
-  // Returns the agent that runs if there is exactly one, otherwise null.
+  // Returns the only running agent, or null if no agent or more than one agent runs.
   [[nodiscard]] const Agent* only_agent() const;
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool upgrader_runs();

@@ -81,8 +81,8 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// Returns the kind of the file that a system call uses. `target` is the file's path, as the call's
-// arguments give it, directly or by a descriptor.
+// Returns the kind of the file that a system call uses. `target` is the file's path: an argument of
+// the call, or the path of a descriptor that is an argument of the call.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -90,8 +90,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // This file is needed to start a program: it is the dynamic loader, or the interpreter of an
-  // agent that is a script. That interpreter is the puppet, the tests' agent program.
+  // To start an agent, the upgrader needs two more files: the dynamic loader, and the puppet (the
+  // tests' agent program), which is the interpreter if the agent is a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";
@@ -143,9 +143,8 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is a program that is started instead of the agent. It is recognized by the path of
-  // its descriptor in /proc. If another file has that path by now, ` (deleted)` follows the path
-  // there.
+  // The adapter is a program that is started instead of the agent. Its descriptor's link in /proc
+  // names the adapter's path, followed by ` (deleted)` if the adapter's file has been replaced.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -197,8 +196,7 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    // Stops at a NUL if the caller wants PATH_MAX bytes: such a caller wants a path, which ends
-    // there.
+    // A caller that asks for PATH_MAX bytes wants a path, which ends at the first NUL.
     if (size == PATH_MAX && text.find('\0') != std::string::npos) break;
   }
   return text;

@@ -58,8 +58,9 @@ struct Judged {
 
 constexpr int attempts_max = 3;
 
-// Runs the upgrader with the fault, and judges the run. If the fault did not strike, tries again,
-// since a run on a busy machine may make other system calls than usual.
+// Runs the upgrader with the fault, and judges the run. On a busy machine, a run may make other
+// system calls than usual, so that the fault does not strike. In this case, repeats the run, up to
+// `attempts_max` runs in all.
 Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                    const Expectations& expectations) {
   Judged judged;

@@ -50,9 +50,9 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The agent that was active when the fault struck is active at the end, too. If an upgrade was
-    // committed and none has failed, this agent is the new version: it was on trial when the fault
-    // struck, and was committed after that. The outcome is then `moved`.
+    // The agent that was active when the fault struck is active at the end, too. This agent is the
+    // new version if an upgrade was committed and no upgrade has failed: the fault has struck
+    // during the trial of this agent.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -148,8 +148,8 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
-      // The tracer injects ECHILD only into a wait4() that has reaped a child. In any other
-      // wait4(), ECHILD would be a lie: the upgrader would believe that a living child is gone.
+      // ECHILD is injected only into a wait4() that has reaped a child. After ECHILD from any other
+      // wait4(), the upgrader would believe that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }

@@ -17,7 +17,7 @@ using Baselines = std::map<std::string, Report>;
 
 // Runs every play (scripted run) twice without a fault. Throws if a run goes wrong, or does not
 // show the event for which the play was written. Also throws if the two runs make different system
-// calls. A fault strikes the k-th call of a name, so this must be the same call in every run.
+// calls: a fault strikes the k-th call of a name, and the k-th call must be the same in every run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 

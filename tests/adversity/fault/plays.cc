@@ -8,9 +8,9 @@
 namespace fault {
 namespace {
 
-// Returns the options `more`, and time limits so long that they pass only if a process makes no
-// progress. Long time limits do not make the run slower: if a message is lost, the simulated clock
-// of tracer.h jumps to the deadline.
+// Returns options for the upgrader: `more`, and long time limits. Such a limit passes only if a
+// process makes no progress. A run never waits for a limit in real time: the simulated clock of
+// tracer.h jumps to the deadline.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());

@@ -17,8 +17,8 @@
 namespace fault {
 namespace {
 
-// The upgrader counts as idle if this number of consecutive checks, one a millisecond, find that it
-// waits without a time limit.
+// The test checks once a millisecond whether the upgrader waits without a time limit. The upgrader
+// counts as idle when this number of consecutive checks have found that it does.
 constexpr int idle_looks_wanted = 2;
 
 // The upgrader repeats some calls until they succeed. The fault strikes such a call this many
@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // The test kills the spared process only as long as the upgrader is its parent. Once the spared
-  // process has been reaped, its pid may belong to an unrelated process.
+  // Once the upgrader has reaped the process `spared`, its pid may belong to an unrelated process.
+  // So the test kills this process only as long as the upgrader is its parent.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
     // the agent now.
@@ -192,8 +192,8 @@ Agent* Run::active() {
 
 // ---- the steps that the scripted agents take
 
-// Lets one agent act once. An agent that still has steps to do comes first; otherwise an agent
-// reacts to the next message that it has read. If several agents could act, the oldest one does.
+// Lets one agent act once. If agents still have steps to take, the oldest of these agents takes its
+// next step. Otherwise, the oldest agent that has read messages reacts to the first of them.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -251,7 +251,7 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    // Counts this check only if the agent has written its message, and the upgrader still sleeps.
+    // A check counts only if the agent has written its message, and the upgrader still sleeps.
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }

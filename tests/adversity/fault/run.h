@@ -79,7 +79,7 @@ struct Step {
 struct Agent {
   pid_t pid = 0;
   int number = 0;      // counts the agents in the order of their starts, from 1
-  std::string pipe{};  // the name of the pipe that is the agent's standard input
+  std::string pipe{};  // the agent's standard input, such as "pipe:[1234]"
   int socket = -1;
   bool ended = false;
   bool end_of_input = false;

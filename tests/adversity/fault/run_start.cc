@@ -23,9 +23,8 @@
 namespace fault {
 namespace {
 
-// Returns a record for the file of --attempts that has this text and is the first record of the
-// file. After the text come the record's number, which is 1, and a checksum of both (FNV-1a with 32
-// bits).
+// Returns the first record of a file of --attempts: the text, the record's number 1, and a checksum
+// of text and number (FNV-1a with 32 bits).
 std::string record_of(const std::string& text) {
   const std::string numbered = text + "1 ";
   std::uint32_t sum = 2'166'136'261U;

@@ -491,9 +491,8 @@ void await_end(pid_t pid) {
   constexpr int moment_ms = 5'000;
   poll(&one, 1, moment_ms);
   close(descriptor);
-  // Waits until the kernel has also sent SIGCHLD to the parent: the pidfd becomes readable just
-  // before that. The kernel holds one lock while it does both, and waitid() needs the same lock. So
-  // when waitid() returns, the signal has been sent.
+  // The kernel makes the pidfd readable, and then sends SIGCHLD to the parent. Meanwhile the kernel
+  // holds a lock that waitid() needs. So when waitid() returns, SIGCHLD has been sent.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

@@ -78,8 +78,7 @@ struct Call {
 
 // A simulated clock for a traced process. It makes the run of the process independent of the
 // machine's speed, so that every run makes the same calls. The process does not wait in real time
-// for its own deadlines, such as the tenth of a second between two writes of status.json, or the
-// end of a second in which init has got ten messages.
+// for its own deadlines, such as the tenth of a second between two writes of status.json.
 //
 // At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
 // process asks the kernel for the time, and the tracer replaces the answer. The clock stands still,
@@ -94,14 +93,15 @@ class SwiftTime {
 
   // Returns whether the system call asks for the time.
   [[nodiscard]] static bool is_question(const RawCall& call);
-  // Moves the simulated clock if the system call is a wait, and changes the wait's time limit if it
-  // has one. leave() restores this limit; if the call asks for the monotonic time, leave() replaces
-  // the answer by the simulated time. The tracer must call enter() at the entry of every system
-  // call, and leave() at the return of that call.
+  // Must be called at the entry of every system call. If the call is a wait, moves the simulated
+  // clock, and replaces the wait's time limit until leave().
   void enter(const RawCall& call);
   // Ends the wait that has just begun if it would last at most `most_ms` milliseconds, and returns
   // true. Otherwise returns false.
   bool break_off(const RawCall& call, int most_ms);
+  // Must be called at the return of every system call. If enter() has replaced the time limit,
+  // restores it. If the call asks for the monotonic time, replaces the answer by the simulated
+  // time.
   void leave(const RawCall& call);
 
  private:
@@ -115,8 +115,9 @@ class SwiftTime {
 
 class Tracer {
  public:
-  // Makes a tracer that injects the fault, if there is one. Calls `agent_started` with the pid of
-  // each child of the upgrader that executes its program. If `shows` is true, prints the trace.
+  // Makes a tracer that injects the fault, if there is one. Whenever a child of the upgrader has
+  // executed an agent's program, calls `agent_started` with the child's pid. If `shows` is true,
+  // prints the trace.
   Tracer(std::optional<Fault> fault, std::function<void(pid_t)> agent_started, bool shows);
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -154,7 +155,7 @@ class Tracer {
   void release();
 
   void stop_faults() { faults_over_ = true; }  // lets calls succeed from now on
-  void enter_end() { ending_ = true; }         // sets the phase to `end`
+  void enter_end() { ending_ = true; }         // begins Phase::end
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }

@@ -65,8 +65,8 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor for this test. Each action that the supervisor orders succeeds, such as the check or
-// the start of a program.
+// A supervisor for this test. Everything that this supervisor wants done, such as the check or the
+// start of a program, succeeds.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

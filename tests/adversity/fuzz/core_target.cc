@@ -1,8 +1,8 @@
-// This target gives a supervisor the sequence of events, called a story, for which the input
-// stands. A watcher checks every step from outside. The codec must be able to write every message
-// that the supervisor sends, and the tests' own decoder (second_decoder.h) must be able to read it.
-// Events about an ended agent must change nothing. After the story's end, the supervisor must be
-// able to make a good upgrade.
+// This target turns the input into a story, which is a sequence of events, and gives these events
+// to a supervisor. A watcher checks every step from outside. The codec must be able to write every
+// message that the supervisor sends, and the tests' own decoder (second_decoder.h) must be able to
+// read it. Events about an ended agent must change nothing. After the story's end, the supervisor
+// must be able to make a good upgrade.
 #include <algorithm>
 #include <csignal>
 #include <iterator>
@@ -28,9 +28,9 @@ namespace {
 using namespace agent_protocol;
 using namespace upgrader;
 
-// ---- the sequence of events, called a story, for which an input stands: messages of agents,
-// outcomes of the supervisor's orders, and the passing of time. Most bytes stand for likely events,
-// so that a story reaches the later phases of an upgrade.
+// ---- the story (the sequence of events) into which an input is turned: messages of agents,
+// outcomes of the supervisor's actions, and the passing of time. Most bytes stand for likely
+// events, so that a story reaches the later phases of an upgrade.
 
 struct Happening {
   std::string name;  // the event's name in the story that is printed for people
@@ -40,7 +40,7 @@ struct Happening {
   std::vector<Event> events;
   Duration later{};                // the time since the previous event
   bool deadlines_are_seen = true;  // whether deadlines that passed in this time are reported
-  int outcome = 0;                 // selects the outcome of the supervisor's next order
+  int outcome = 0;                 // selects the outcome of the supervisor's next action
 };
 
 template <class Value, std::size_t count>
@@ -282,8 +282,9 @@ Happening take_happening(Bytes& bytes, const State& state) {
   }
 }
 
-// Returns one of the possible outcomes of the order that the supervisor waits for. `which` selects
-// the outcome. If the outcome is a failure, its reason is taken from the input.
+// Returns an outcome of the action, such as the start of a program, for whose outcome the
+// supervisor waits. `which` selects one of the possible outcomes. If this outcome is a failure, its
+// reason is taken from the input.
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
   Event event = all[static_cast<std::size_t>(which) % all.size()].event;
@@ -318,11 +319,11 @@ bool knows(const State& state, Generation generation) {
          (state.candidate && state.candidate->generation == generation);
 }
 
-// The largest number of deadlines that can pass at one instant: each agent may have several, and
-// the upgrade one.
+// The largest number of deadlines that can pass at one instant: several deadlines of each agent,
+// and the deadline of the upgrade.
 constexpr int deadlines_max = 5;
-// The number of passed deadlines after which the test stops waiting. If a killed agent does not
-// end, the supervisor logs this again and again, so there would always be a next deadline.
+// After this number of deadlines, the test lets the rest of the time pass without deadlines. A
+// supervisor whose killed agent does not end sets a new deadline for a log line again and again.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -365,8 +366,8 @@ class Stage {
     now_ = end;
   }
 
-  // Lets the supervisor handle an event. As long as the supervisor then waits for the outcome of an
-  // order, chooses an outcome, and lets the supervisor handle this outcome, too.
+  // Lets the supervisor handle an event. While the supervisor waits for the outcome of an action,
+  // chooses an outcome, and lets the supervisor handle this outcome, too.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -390,9 +391,9 @@ class Stage {
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether the supervisor must postpone deadlines in this step instead of acting on them.
-  // It must do so if deadlines have passed, all of them more than a second ago, and no deadline has
-  // been postponed yet.
+  // Returns whether the supervisor must postpone the passed deadlines in this step, instead of
+  // acting on them. This is so if each of these deadlines has passed more than a second ago, and no
+  // deadline has been postponed yet.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;

@@ -12,8 +12,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(addprefix sample-agent/,configuration.cc position.cc)
 
 # The fuzzer has object files of its own, built by clang with sanitizers. libFuzzer keeps an input
-# if it takes a new branch. Only the tested code reports its branches to libFuzzer, since inputs
-# that only take a new branch of the test code are not worth keeping.
+# if the input takes a new branch. Branches of the test code do not count: only the tested code is
+# compiled so that it reports its branches to libFuzzer.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Inputs of a fuzzer as one text file for each target: a line for each input, its name and its
 bytes in base64. Lines that begin with `#` are for people. An input whose name begins with
-`kept-` stays for ever: it was written by hand, or was a finding once. The name of any other input
-is the beginning of the SHA-1 of its bytes; these inputs are replaced when the corpus is made anew.
+`kept-` stays for ever: a person wrote this input, or the input once broke a rule. The name of any
+other input is the beginning of the SHA-1 of its bytes; these inputs are replaced when the corpus is
+made anew.
 
 usage: inputs.py add FILE NAME <BYTES   puts a line into FILE; NAME gets `kept-` before it
        inputs.py unpack FILE DIRECTORY  makes a file of each input
-       inputs.py pack FILE DIRECTORY    replaces all but what is kept by the files of DIRECTORY
+       inputs.py pack FILE DIRECTORY    replaces the inputs by the files of DIRECTORY; keeps inputs
+                                        with `kept-`
        inputs.py show FILE NAME         writes the bytes to standard output"""
 import base64
 import hashlib

@@ -20,11 +20,9 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// Two byte values in the fuzzer's input are orders to the test, and no part of the stream that the
-// line reader gets. At a byte of this value, the test takes all complete lines from the line
-// reader.
-constexpr char drain_here = 0x02;  // orders the test to take all lines read so far
-// At a byte of this value in the fuzzer's input, the test takes one line from the line reader.
+// The line reader does not get these two bytes of the fuzzer's input. Instead, the test takes lines
+// from the line reader: all complete lines at the first byte, and one line at the second.
+constexpr char drain_here = 0x02;
 constexpr char one_line_here = 0x03;
 
 constexpr std::size_t line_max = 65'536;  // the maximum length of a line, with its newline

@@ -13,8 +13,8 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // not an object with exactly one string `type`, or nested too deeply
-  unknown,    // a message of a type that this sender does not have
+  stray,      // no JSON object, nested too deeply, or without exactly one string `type`
+  unknown,    // a message of a type that this sender never sends
   malformed,  // a message of a known type, with members that break a rule
   good
 };

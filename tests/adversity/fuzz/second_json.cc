@@ -62,7 +62,7 @@ class Reader {
   bool read_object(Json& value);
   bool read_digits();
 
-  // Returns the next byte, or NUL, which no JSON contains.
+  // Returns the next byte. At the end of the line, returns NUL, which no JSON contains.
   [[nodiscard]] char peek() const { return at_ < line_.size() ? line_[at_] : '\0'; }
 
   bool take(char byte) {

@@ -44,12 +44,12 @@ class AgentWatcher {
 
   bool greeted_ = false;    // the agent has sent `hello`
   bool ready_ = false;      // the agent has sent `ready`
-  bool given_up_ = false;   // the agent has sent `unfit` while it was held
+  bool given_up_ = false;   // the agent has sent `unfit` before its activation
   bool active_ = false;     // the program has got the event of its activation
   bool candidate_ = false;  // the agent's role is candidate
   bool welcomed_ = false;
   bool committed_ = false;
-  bool ordered_ = false;   // the upgrader has sent `stop`, and the agent has not cancelled it
+  bool ordered_ = false;   // the upgrader has sent `stop`, and the agent has not sent `cancel`
   bool stopping_ = false;  // the program has got the event that tells it to stop
   bool stopped_ = false;   // the agent has sent `stopped`
   bool input_ended_ = false;
@@ -87,8 +87,8 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // A session that is already stopping because of SIGTERM may still be sent `stop`. Then the
-  // upgrader, too, has ordered the stop, so the session may answer with `stopped`.
+  // A session that is already stopping because of SIGTERM may still be sent `stop`. After `stop`,
+  // the session may answer with `stopped`.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

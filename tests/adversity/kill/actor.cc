@@ -99,7 +99,9 @@ class Actor {
   long served_ = 0;
   bool reading_ = true;
   int lock_ = -1;
-  int beside_ = -1;  // a FIFO that is readable as soon as a standby runs
+  // On trial: a FIFO that becomes readable when a standby (a fallback that is started at the
+  // beginning of the trial) runs.
+  int beside_ = -1;
   // True if this agent is active, but has not got the lock of the active agent yet.
   bool lacks_lock_ = false;
   int socket_;
@@ -190,9 +192,8 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Does what `part_` says that the agent does when it has just started and is held (must not work
-// yet). Some values of `part_` make a new version fail here. With all others, the agent says
-// `ready`.
+// Plays an agent that has just started, and must not work yet. With some values of `part_`, a new
+// version fails here. With all others, the agent says `ready`.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);

@@ -30,9 +30,9 @@ Point named(const char* name) {
   return point;
 }
 
-// Tests a kill point with an injected bug. Returns "" if a rule was broken, as it must be, and the
-// broken rule or the events of the run contain the text `reason`. Otherwise returns the reason why
-// the bug was not found.
+// Tests a kill point with an injected bug. Returns "" if the test has found this bug: a rule was
+// broken, and the text `reason` is in the broken rule or in the events of the run. Otherwise
+// returns the reason why the bug was not found.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {
   for (const auto& [variable, value] : environment)

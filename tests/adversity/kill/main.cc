@@ -153,8 +153,8 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run tries all kill points of the story `good` (an upgrade that succeeds) with the order
-// `upgrader_first`, but only every fifth one of all other kill points.
+// A short run tries all kill points of the story `good` (an upgrade that succeeds) in which the
+// upgrader runs first. Of all other kill points, it tries only every fifth one.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -254,8 +254,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if the variable ONLY begins with the full name of a setting, without wildcards, and
-// this is not the name of `setting`. No story need then be played in `setting`.
+// Returns true if the variable ONLY begins with the name of a different setting, without wildcards.
+// In this case, no point of `setting` is wanted, so its story need not be played.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

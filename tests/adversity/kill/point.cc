@@ -39,9 +39,8 @@ class OneProcessor {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is a system call that has no meaning in an upgrade. Such a call is a
-// step only because every system call of the upgrader was made a step. The names of such steps
-// contain `-calls-`.
+// Returns whether the step is a system call that has no meaning in an upgrade. Such calls are steps
+// only if every system call of the upgrader is a step. Their names contain `-calls-`.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }

@@ -17,9 +17,8 @@
 
 namespace kill_points {
 
-// The value of --attempts. AGENT's link names one executable, and the link of --previous names a
-// second one. After this number of failed starts of one of the two, the upgrader starts the other
-// one.
+// The value of --attempts. After this number of failed starts of the executable that AGENT's link
+// names, the upgrader starts the executable that the link of --previous names, and vice versa.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that run in a story (a scripted upgrade).

@@ -143,8 +143,8 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
-  // Finds the step at the call's return. Only now are the bytes of a read() known. For other calls,
-  // the step was found when the call began.
+  // The step of a read() can only be found at its return, when its bytes are known. For other
+  // calls, the step was found when the call began.
   std::optional<Step> step =
       who.call == SYS_read ? step_of_call(stop) : std::exchange(begun_[who.pid], std::nullopt);
   if (!step) return std::nullopt;

@@ -81,8 +81,8 @@ struct Allowed {
 //
 // At some steps two ends are allowed. For example, when an agent has written a message, no step
 // shows yet whether the upgrader will handle this message or the end of the killed process first.
-// Also, if the agents run first when both they and the upgrader could run, the candidate may send
-// `ready` before the upgrader checks for exited processes.
+// Also, if the agents run before the upgrader, the candidate may send `ready` before the upgrader
+// checks for exited processes.
 class Moment {
  public:
   explicit Moment(const Setting& setting);

@@ -60,11 +60,11 @@ bool may_wake(const Stop& stop) {
           std::find(std::begin(calls), std::end(calls), stop.who.call) != std::end(calls));
 }
 
-// Waits before the next look at a process that will probably be ready soon. On a busy machine, this
-// leaves the processor to that process.
-void pause(int& looks) {
-  constexpr int looks_at_once = 20;
-  if (++looks < looks_at_once) {
+// Waits before the next check of a process that will probably be ready soon. On a busy machine,
+// this leaves the processor to that process. `checks` counts the checks.
+void pause(int& checks) {
+  constexpr int quick_checks = 20;
+  if (++checks < quick_checks) {
     sched_yield();
   } else {
     poll(nullptr, 0, 1);
@@ -138,10 +138,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
 }
 
 // Stops all other running processes while the process `exiting` exits. Returns true if any process
-// was stopped. Another process may learn of the exit in two ways: from the end of a pipe, and from
-// the death of its child. If the other process ran meanwhile, the machine's speed would decide
-// whether it learns of both together. A process that waits for the exec of its own child is not
-// stopped: it sleeps anyway, in a call like vfork().
+// was stopped. The parent of `exiting` learns of the exit in two ways: from the end of a pipe, and
+// from the death of its child. If the parent ran during the exit, it might learn of both at once in
+// one run, and one after the other in the next run. A process that waits for the exec of its own
+// child is not stopped: it sleeps anyway, in a call like vfork().
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {

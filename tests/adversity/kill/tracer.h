@@ -72,7 +72,7 @@ class Tracer {
   bool freeze(Tracee& victim);
 
   // Runs only the processes that come first by `Order`: either the agents, or the upgrader. Returns
-  // when each of them waits. So they have handled all events so far before the other processes run.
+  // when these processes wait, because they have handled all events so far.
   void run_first_ones();
 
   // Detaches from all processes. Detaches immediately from processes that are stopped. From a

@@ -238,8 +238,8 @@ class Bench:
         return found
 
     def alone(self, number):
-        """Returns the path of the disk that has only the state with this number. The disk is a copy
-        from before the judging, which writes to the disk of all states."""
+        """Returns the path of the disk that has only the state with this number. This disk is
+        copied before the judging, because the judging changes the disk with all states."""
         return self.scratch / ("alone-%d" % number)
 
     def boot(self, number, upgrader, first, known):

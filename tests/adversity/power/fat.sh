@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # The init of the virtual machine of tests/adversity/power/fat. Starts the upgrader three times:
-# with --control, with --previous, and without these two options. Prints its exit status and its
-# messages each time. The agent exits with status 0 as soon as it is active, and then the upgrader
-# exits, too.
+# with --control, with --previous, and without these two options. Prints the upgrader's exit status
+# and messages each time. The agent exits with status 0 as soon as it is active, and then the
+# upgrader exits, too.
 . /common.sh
 
 mount -t "$FS" /dev/vda /data || tell 'mounted: no'

@@ -24,8 +24,9 @@ TOOLS = {"jffs2": ("flash_erase",), "ubifs": ("flash_erase", "ubiattach", "ubide
 
 
 class Entry:
-    """An entry of the flash's log: a write, an erase or a note. An erase counts as a flush of a
-    disk does. A note has an offset beyond the end of the flash."""
+    """An entry of the flash's log: a write, an erase or a note. `flushes` is true for an erase, so
+    figures count the erases of a flash where they count the flushes of a disk. The offset of a note
+    is the end of the flash."""
 
     is_durable = True
 

@@ -16,8 +16,8 @@ look_at_link() {
 }
 
 # Prints what agent-releases finds after the power cut: the desired release, the releases, and
-# whether they are complete. Then runs one more command, and prints all files that are left: if the
-# power cut interrupted a command, this later command must remove what the interrupted one has left.
+# whether they are complete. Then runs `agent-releases prune`, which must also remove files that an
+# interrupted command has left, and prints the names of all files.
 look_at_releases() {
   [ -e /data/store ] || return
   tell "desired $(cat /data/store/desired)"
@@ -46,7 +46,7 @@ insert() {
 remove() {
   case $FS in
     jffs2) ;;
-    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # attached even if the mount failed
+    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # the flash is attached even if the mount failed
     *) [ "$WHOLE" = yes ] || losetup -d /dev/loop0 ;;
   esac
 }

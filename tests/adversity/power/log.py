@@ -34,9 +34,9 @@ def read_log(path):
 
 
 def unflushed(entries, cut, obeys=lambda number: True):
-    """Finds the writes that a power cut before entry `cut` may lose. Returns the number of the
-    entry after the last flush before `cut`, and the numbers of the writes from that entry to `cut`,
-    which no flush has made durable. `obeys` says for each flush whether the disk obeys it."""
+    """Finds the writes that a power cut before entry `cut` may lose, because no flush has made them
+    durable. Returns the number of the entry after the last flush before `cut`, and the numbers of
+    these writes. `obeys` says for each flush whether the disk obeys it."""
     last = number = 0
     for at, entry in enumerate(entries[:cut]):
         if entry.flushes:

@@ -6,10 +6,10 @@
 import re
 import statistics
 
-# KNOWN and PREPARED have the names that may be on the disk besides the releases. The names in
-# PREPARED are temporary: a power cut may come between the creation of a link and its rename. No
-# other temporary name of the upgrader may be left. The next commit replaces a temporary link, so
-# such links do not accumulate: tests/adversity/crash tests that.
+# The releases, and the names in KNOWN and PREPARED, may be on the disk. The names in PREPARED are
+# temporary: a power cut may come between the creation of a link and its rename. No other temporary
+# name of the upgrader may be left. The next commit replaces a temporary link, so such links do not
+# accumulate: tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 # The names that may be in the directory of agent-releases beside the releases.
@@ -26,9 +26,9 @@ def summary(told):
 
 
 def wear(entries, notes, begin, end):
-    """Returns three medians for the spans from a note that begins with `begin` to the next note, if
-    that begins with `end`: the number of writes, the KiB written, and the number of flushes. Writes
-    of other programs in these spans are counted, too."""
+    """Returns three medians: the number of writes, the KiB written, and the number of flushes. Each
+    median is over all pairs of consecutive notes of which the first begins with `begin`, and the
+    second with `end`. Writes of other programs between these notes are counted, too."""
     spans = [entries[one + 1:other] for (one, word), (other, next_word) in zip(notes, notes[1:])
              if word.startswith(begin) and next_word.startswith(end)]
     if not spans:
@@ -39,9 +39,9 @@ def wear(entries, notes, begin, end):
 
 
 def wear_each(entries, notes, begin, end, count):
-    """Returns the mean KiB written and the mean number of flushes for one of `count` starts, from
-    the totals between two notes. The totals include the writes that the kernel makes later, except
-    those after the last start."""
+    """Divides the KiB written and the number of flushes between the notes `begin` and `end` by the
+    number `count` of starts between them. Returns both quotients, or (0, 0) if a note is missing.
+    A write that the kernel makes only after the note `end` is not counted."""
     places = {word: at for at, word in notes}
     if begin not in places or end not in places:
         return (0, 0)
@@ -56,7 +56,7 @@ class Expected:
     def __init__(self, notes):
         self.link = set()      # the versions that AGENT's link may name
         self.committed = set()  # the versions that may have been committed so far
-        self.kept = set()     # the releases that agent-releases has added, and may not have removed
+        self.kept = set()     # the releases that agent-releases must still have
         self.desired = {""}   # the releases that may be the desired one of agent-releases
         for note in notes:
             word, _, version = note.partition(" ")
@@ -64,9 +64,8 @@ class Expected:
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # Only the beginning of this upgrade is noted. The power may have been cut after the
-                # commit, before the note about the commit was written. So the new version is
-                # allowed, too.
+                # The power may have been cut after the commit, but before the note about the commit
+                # was written. So the new version is allowed, too.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):
@@ -81,9 +80,9 @@ class Expected:
 
 
 def violations_of_store(expected, facts):
-    """Returns the violations in the directory of agent-releases, in words. There are none before
-    the first `add` has ended: until then the directory may lack the name of its releases, without
-    which `verify` and `prune` refuse to work."""
+    """Returns the violations in the directory of agent-releases, in words. Until the first `add`
+    has ended, the directory may lack the name of its releases, and without this name
+    `verify` and `prune` refuse to work. So a state from before that moment has no violations."""
     if not expected.kept:
         return []
     found = []

@@ -11,8 +11,8 @@ using namespace agent_protocol;
 namespace {
 
 // The exploration uses only these four time limits. `some_limit` is shorter than the five seconds
-// after which the log reports a missing `hello`, so an agent's start with this limit ends before
-// that report.
+// after which the log reports a missing `hello`. So under this limit, the log never has that
+// report.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};

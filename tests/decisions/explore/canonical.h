@@ -55,8 +55,8 @@ struct NamedDeadline {
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
 // policies. The first four are the combinations of two choices: with or without --relink, and with
 // or without time limits. The fifth has --relink, time limits, --mode=sequential and
-// --on-unclean-stop=continue. The last two options are defaults: each applies only to requests that
-// do not set its term (mode or on-unclean-stop) themselves.
+// --on-unclean-stop=continue. The last two options are defaults: --mode applies only to requests
+// that do not set the mode, and --on-unclean-stop likewise.
 inline constexpr int policies = 5;
 // The policy that has time limits, and no other option.
 inline constexpr int plain_policy = 1;
@@ -80,10 +80,9 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 
 // Says which of the three kinds of events below are explored under a policy. Each kind has the same
 // effect under every policy, but multiplies the number of states. So each kind is usually explored
-// under one or two policies only. `make explore` sets WHOLE=1 in the environment. Then `control`
-// and `of_one_gone` are explored under every policy. `readiness` is then explored under the plain
-// policy and under the policies with --previous, because with --previous a fallback may be on
-// trial, with this feature or without it.
+// under one or two policies only. `make explore` sets WHOLE=1 in the environment. With WHOLE=1,
+// `control` and `of_one_gone` are explored under every policy, and `readiness` under the plain
+// policy and the policies with --previous, under which a fallback may be on trial, too.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests

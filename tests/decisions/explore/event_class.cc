@@ -19,11 +19,11 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`, which depends on the id in it. An id is of one of two kinds: the
-// id of an upgrade by SIGUSR2, or any other id. Two upgrades are known here: the one under way, and
-// the one for which the agent was sent `stop`. The class is `cancel_other` in two cases, both with
-// an id of neither upgrade:
-// * One of the two upgrades has an id of the same kind.
+// Returns the class of a `cancel`. There are two kinds of ids: ids of upgrades by SIGUSR2, and all
+// other ids. The known ids are those of the upgrade under way, and of the upgrade for which the
+// agent was sent `stop`. The class is `cancel_other` if the id in the message is unknown, and one
+// of these is true:
+// * A known id is of the same kind.
 // * The id is neither "u1" nor the id of an upgrade by SIGUSR2.
 // In all other cases, the class is `cancel_signal` for the id of an upgrade by SIGUSR2, and
 // `cancel` for any other id.

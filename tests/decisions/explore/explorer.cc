@@ -432,7 +432,7 @@ class Walk {
   }
 
   // Returns true if the last event has changed nothing: `state` and `watchers` are still those of
-  // the node `parent`, from which the event led. Compares the states directly, because printing
+  // the node `parent`, in which the event came. Compares the states directly, because printing
   // them for a comparison would take longer.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
@@ -470,8 +470,8 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and its observers in the state that nodes_[at] has. The next event in
-  // this state is tried on these copies.
+  // Copies of the supervisor and its observers in the state of the node with the index `at`. The
+  // next event in this state is tried on these copies.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -483,8 +483,8 @@ class Walk {
   Exploration result_;
 };
 
-// Tells the supervisor that every order that it gives has succeeded, until it awaits no more
-// outcomes.
+// As long as the supervisor waits for the outcome of an action, such as the start of a program,
+// tells it that this action has succeeded.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);

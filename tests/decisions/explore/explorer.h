@@ -50,9 +50,9 @@ class Companion {
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
-  // Moves all running deadlines in this object's record: the deadline that `due` names to the
-  // instant `due_at`, and all others to `later`. If `put_off` is true, the supervisor has already
-  // postponed the named deadline once, to `due_at`, and must not postpone it again.
+  // Moves the running deadlines in this object's record. The deadline that `due` names moves to the
+  // instant `due_at`, and all others move to `later`. If `put_off` is true, the supervisor has
+  // already postponed the named deadline once, to `due_at`, and must not postpone it again.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step that the supervisor has made at instant 0, the instant of every step of an
   // exploration. Must be called once for each step. If the step breaks a rule, adds a text about
@@ -99,10 +99,10 @@ struct Story {
 };
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
-// explored policies. Two kinds of moves cannot be written as a scenario. In one, deadlines pass out
-// of order: the exploration lets a deadline pass although another deadline is earlier, or is at the
-// same instant and comes first in a scenario. In the other, an agent does not read its input. At
-// the first such move the text ends, and its last line says that the scenario is not complete.
+// explored policies. Two kinds of moves cannot be written as a scenario:
+// * Deadlines pass in an order that a scenario cannot produce.
+// * An agent does not read its input.
+// At the first such move the text ends, and its last line says that the scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

@@ -95,8 +95,9 @@ class Walker {
     send_due();
   }
 
-  // Gives the socket room for three seconds. Returns what init should know then and does not, or an
-  // empty text if init knows everything. After this call, the object cannot be used any more.
+  // Gives the socket room for three seconds. Returns as text a fact that init has still not
+  // learned, or "" if init has learned everything. After this call, the object cannot be used any
+  // more.
   std::string find_gap() {
     full_ = false;
     wake_until(now_ + 3s);

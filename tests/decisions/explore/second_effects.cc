@@ -127,7 +127,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.lasts.reset();  // a start whose agent is killed has not succeeded
+  party.lasts.reset();  // the start of a killed agent never counts as a success
   party.beat.reset();   // a killed agent need not send heartbeats; `silent` stays as it is
 }
 
@@ -353,7 +353,8 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // only an operator can confirm it: send no message
+       // An agent cannot confirm the upgrade of an operator, so no agent gets this message.
+       if (n.request.by_control) return;
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},

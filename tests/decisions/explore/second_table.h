@@ -17,8 +17,7 @@
 
 namespace upgrader::test {
 
-// A row of the second table, as text. A canary (a table with an injected error) differs from the
-// table in some rows.
+// A row of the second table, as text.
 struct Row {
   int line = 0;
   std::string situation;

@@ -48,7 +48,7 @@ class Teller {
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
         kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
         kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
-      return true;  // at such a move the supervisor does nothing
+      return true;  // the supervisor does nothing, so there is nothing to write
     }
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
@@ -76,10 +76,10 @@ class Teller {
   }
 
  private:
-  // Returns whether the event is of the class `wanted`. In the exploration, an `extend` or a
-  // `cancel` just before a deadline has an extra class. A scenario sends the message without
-  // waiting for the deadline. So if `wanted` is an extra class, the event must instead be of the
-  // message's usual class.
+  // Returns whether the event is of the class `wanted`. The exploration has extra classes for an
+  // `extend` or a `cancel` that comes just before a deadline. A scenario does not wait for the
+  // deadline, so its message has the usual class of an `extend` or a `cancel`. This function treats
+  // each extra class as that usual class.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {

@@ -1,6 +1,6 @@
 // Tests how an adapter is started. An adapter is a program that is started instead of the agent's
-// program. It learns from its arguments, environment variables and descriptors which program it has
-// to run as the agent.
+// program. From its arguments, environment variables and descriptors, the adapter learns which
+// program it must run as the agent.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -103,7 +103,8 @@ inline void report_call(const agent_protocol_agent* agent, const std::string& na
   report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));
 }
 
-// Opens the agent's library, sends `ready`, waits until the agent is active, and returns it.
+// Opens the agent's library, sends `ready`, and waits until the agent is active. Returns the
+// library's handle.
 inline agent_protocol_agent* run_until_active() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);

@@ -143,7 +143,7 @@ TEST_CASE("the environment keeps nothing of the upgrader's") {
     ::setenv("AGENT_PROTOCOL_LATER", "x", 1);
     ::setenv("AN_AGENT_PROTOCOL", "kept", 1);
     agent_protocol_agent* agent = agent_protocol_open(nullptr);
-    ::unsetenv("LIBAGENT_PROTOCOL_PROCESS");  // the library's own variable
+    ::unsetenv("LIBAGENT_PROTOCOL_PROCESS");  // the library itself has set this variable
     for (char** variable = environ; *variable != nullptr; ++variable) {
       if (std::strstr(*variable, "AGENT_PROTOCOL") != nullptr) report(*variable);
     }
