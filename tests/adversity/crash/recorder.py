@@ -106,7 +106,7 @@ class Recorder:
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:
             for number, line in enumerate(lines):
-                while notes and number >= notes[0][0]:
+                while notes and number >= notes[0][0]:  # ends at the first note for a later line
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
                     # Skips a line of strace's output that is not a finished call: a signal, an

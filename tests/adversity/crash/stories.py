@@ -464,8 +464,8 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The previous agent was killed before it had synced its output, so the next agent has to
-        # recover from that. When the log is rotated, this next agent renames the file of its
+        # The previous agent was killed before it had synced its output. The agent that is started
+        # here recovers from that. When the log is rotated, this agent renames the file of its
         # position, and is killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)

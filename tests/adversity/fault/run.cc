@@ -386,8 +386,8 @@ bool Run::tries_for_ever() const {
   return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
-// Returns true if init's socket was full and READY=1 has not reached init. The upgrader must then
-// still send READY=1.
+// Returns true if init's socket was full and READY=1 has not reached init. In this case, the
+// upgrader must still send READY=1.
 bool Run::init_awaits_ready() const {
   return init_was_full() && !init_heard_ready_;
 }

@@ -139,9 +139,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Makes a candidate that has the part "dies-beside" (actor.cc) fail if the signal has killed the
-// standby, a fallback that is started with the trial. On its trial, such a candidate fails by
-// itself only when a standby runs. Without the standby, it would wait for ever.
+// A candidate with the part "dies-beside" (actor.cc) waits on its trial until a standby runs (a
+// fallback that is started with the trial), and then fails. If the test's signal has killed the
+// standby, this function makes the candidate fail, which would otherwise wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;

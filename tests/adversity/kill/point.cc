@@ -203,7 +203,7 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // At the beginning of a system call only SIGKILL is tried. The other signals would take
-        // effect only when the call ends, and that is a kill point of its own.
+        // effect only at the end of the call, which is a kill point of its own.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
         if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});

@@ -1,5 +1,5 @@
-// A small init. It starts the upgrader, starts it again whenever it exits, and reaps the orphans
-// that the init inherits.
+// A small init. It starts the upgrader, starts a new one after each exit of the upgrader, and reaps
+// the orphans that the init inherits.
 //
 // usage: small_init FD UPGRADER [ARG ...]
 //

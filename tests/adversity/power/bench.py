@@ -201,8 +201,8 @@ class Bench:
         return found
 
     def judge_prefixes(self, entries, upgrader):
-        """Takes one committed upgrade, and judges the disk after each of its writes, with that
-        write and all writes before it kept. Returns the number of writes, and the violations."""
+        """Judges the disk after each write of one committed upgrade. The disk then has that write,
+        and all writes before it. Returns the number of writes, and the violations."""
         notes = self.notes(entries)
         spans = [(one, other) for (one, word), (other, next_word) in zip(notes, notes[1:])
                  if word.startswith("begin") and next_word.startswith("committed")]

@@ -56,7 +56,7 @@ struct NamedDeadline {
 // policies. The first four are the combinations of two choices: with or without --relink, and with
 // or without time limits. The fifth has --relink, time limits, --mode=sequential and
 // --on-unclean-stop=continue. The last two options are defaults: --mode applies only to requests
-// that do not set the mode, and --on-unclean-stop likewise.
+// without `mode`, and --on-unclean-stop only to requests without `on_unclean_stop`.
 inline constexpr int policies = 5;
 // The policy that has time limits, and no other option.
 inline constexpr int plain_policy = 1;

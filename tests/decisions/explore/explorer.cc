@@ -483,8 +483,8 @@ class Walk {
   Exploration result_;
 };
 
-// As long as the supervisor waits for the outcome of an action, such as the start of a program,
-// tells it that this action has succeeded.
+// Reports success to the supervisor for each action, such as the start of a program, for whose
+// outcome the supervisor waits.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);

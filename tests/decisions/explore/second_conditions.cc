@@ -118,8 +118,8 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Translates the outcome of the supervisor's last order into an event of `second.table`: the
-// outcome's name, such as "check fails", and the agent that the order was about.
+// Translates an outcome into an event of `second.table`. `asked` is the supervisor's action that
+// has this outcome. The event has a name, such as "check fails", and the agent of a `send`.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};
