@@ -90,8 +90,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // To start an agent, the upgrader needs two more files: the dynamic loader, and the puppet (the
-  // tests' agent program), which is the interpreter if the agent is a script.
+  // To start an agent, the upgrader may need the dynamic loader, and also the puppet (the tests'
+  // agent program), which is the interpreter if the agent is a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";

@@ -64,8 +64,8 @@ std::string served_outcome(const Fault& fault, const Report& report) {
 // * `kept(commit)`: the upgrade fails at the stage `commit`, and the failure names the injected
 //   error.
 // * `kept[commit]`: the upgrade fails at this stage, and the failure names any error or none.
-// * `kept`: the upgrade fails at any stage, or at none that is known, and the failure names any
-//   error or none.
+// * `kept`: the upgrade fails at any stage or at an unknown stage, and the failure names any error
+//   or none.
 // * `boot:kept`: like `kept`, but only in the play `boot`.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {

@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // Once the upgrader has reaped the process `spared`, its pid may belong to an unrelated process.
-  // So the test kills this process only as long as the upgrader is its parent.
+  // Once the upgrader has reaped the process `spared`, the pid of `spared` may belong to an
+  // unrelated process. So the test kills this process only as long as the upgrader is its parent.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
     // the agent now.

@@ -55,10 +55,9 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether a call that is to fail must take effect all the same. The kernel then carries out
-// the call, and the tracer replaces the result by the error. This is so for two calls. close()
-// closes the descriptor even when it fails. If wait4() fails with ECHILD, somebody else has reaped
-// the child, so the child must be gone.
+// Returns true if the kernel must carry out this call, and the tracer must then replace the result
+// by the error. There are two such calls. close() closes the descriptor even when it fails. If
+// wait4() fails with ECHILD, somebody else has reaped the child, so the child must be gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }

@@ -322,9 +322,9 @@ bool knows(const State& state, Generation generation) {
 // The largest number of deadlines that can pass at one instant: several deadlines of each agent,
 // and the deadline of the upgrade.
 constexpr int deadlines_max = 5;
-// After this number of deadlines, the test lets the rest of the time pass without deadlines. A
-// supervisor whose killed agent does not end sets a new deadline for a log line again and again.
-constexpr int looks_max = 50;
+// The number of passed deadlines that the test reports to the supervisor in one step. A supervisor
+// whose killed agent does not end sets a new deadline for a log line again and again.
+constexpr int reported_max = 50;
 
 class Stage {
  public:
@@ -355,7 +355,7 @@ class Stage {
   void let_pass(const Happening& happening, Bytes& bytes) {
     const Time end = now_ + happening.later;
     int stays = 0;
-    for (int looks = 0; happening.deadlines_are_seen && looks < looks_max; ++looks) {
+    for (int reported = 0; happening.deadlines_are_seen && reported < reported_max; ++reported) {
       const std::optional<Time> next = supervisor_.next_deadline();
       if (!next || *next > end) break;
       now_ = std::max(now_, *next);

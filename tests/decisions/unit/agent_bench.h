@@ -185,8 +185,8 @@ class Barrier {
 // Starts an agent, and acts as the agent's upgrader.
 class Upgrader {
  public:
-  // Forks the agent. `before` runs in the agent's process before `agent_main`; the pipes are
-  // already the process's standard input and output then.
+  // Forks the agent. The pipes become the standard input and output of the agent's process. Then
+  // `before` runs in this process, and after it `agent_main`.
   explicit Upgrader(const std::function<int()>& agent_main,
                     const std::function<void()>& before = {})
       : agent_(::fork()) {
