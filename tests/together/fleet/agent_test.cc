@@ -3,7 +3,8 @@
 //   a result;
 // * hooks, which are programs of the node that a plan runs: how and when a hook is run, and when
 //   not;
-// * writes and requests, which must arrive although answers get lost or the upgrader is restarted.
+// * writes to the store and requests to the upgrader, which must arrive even if answers get lost or
+//   the upgrader is restarted.
 #include "fleet/agent/fetcher.h"
 
 #include <agent-protocol/agent.h>
@@ -363,7 +364,7 @@ TEST_CASE("a file is fetched only from below a directory that is allowed") {
   CHECK_FALSE(why_not_allowed({releases}, "ftp://releases.example/agent").empty());
 }
 
-// ---- records that fleet-agent keeps at its own values (KeptRecords)
+// ---- records that KeptRecords writes again until they have the wanted values
 
 // Rows: A-40
 TEST_CASE("records get their wanted values, and only while the compared records are unchanged") {
@@ -416,8 +417,8 @@ PendingRequest pending() {
       {.request = "i.1", .id = "r1.apply.1", .executable = "/web", .args = {}, .terms = {}});
 }
 
-// Returns the status of an upgrader that was started at the time `started` and whose agent is
-// active.
+// Returns the status of an upgrader that was started at the time `started`, and that can accept an
+// upgrade.
 Status working(const std::string& started) {
   Status status;
   status.upgrader.started = started;

@@ -77,7 +77,7 @@ ProcessUse use_of(pid_t process) {
   if (name == std::string::npos) return use;
   std::istringstream fields(line.substr(name + 1));
   std::string field;
-  constexpr int skipped = 11;  // how many fields are before the processor time
+  constexpr int skipped = 11;  // how many fields are between the name and the processor time
   for (int i = 0; i < skipped; ++i)
     fields >> field;
   double user = 0;
@@ -139,7 +139,8 @@ class BenchBed {
   BenchBed(std::string build, std::size_t nodes);
   BenchBed(const BenchBed&) = delete;
   BenchBed& operator=(const BenchBed&) = delete;
-  ~BenchBed() = default;  // does not close the loop: this process exits anyway
+  // The destructor does not close the loop, since this process exits soon.
+  ~BenchBed() = default;
 
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] EtcdCluster& cluster() { return cluster_; }

@@ -35,7 +35,7 @@ struct CrowdCounts {
 // until its event happens.
 struct NodeTimes {
   std::atomic<std::int64_t> ordered{0};   // when the node got its first `prepare`
-  std::atomic<std::int64_t> answered{0};  // when the store had the report that the upgrade is done
+  std::atomic<std::int64_t> answered{0};  // when the store got the report of the completed upgrade
 };
 
 inline constexpr std::size_t crowd_processes_max = 64;
@@ -47,8 +47,8 @@ struct CrowdBoard {
 class Crowd {
  public:
   // The maximum number of nodes in one process. A process can open only a limited number of
-  // descriptors. A node needs three for each connection. If its first connections break, it has
-  // several at the same time for a moment.
+  // descriptors. A node needs three descriptors for each connection. If a connection breaks, the
+  // node may have several connections for a moment.
   static constexpr std::size_t nodes_a_process = 1'000;
 
   struct Settings {

@@ -21,9 +21,9 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// A cell in which four orders apply to the same nodes: two rollouts of fleet-agent, a desired
-// version of another component, and a plan. At each step, chosen at random, one order makes
-// progress, the driver of an order dies, or an answer of the store is lost.
+// A cell in which two rollouts of fleet-agent, a desired version of another component and a plan
+// change the same nodes. At each step, one of these four, chosen at random, makes progress or loses
+// its driver. A step may also lose an answer of the store.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -133,8 +133,8 @@ class Cell {
     store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
   }
 
-  // Lets a member of the plan, which is one of its nodes, make one step. While the member's hook
-  // (the program for a step of the plan) runs, the member's machine counts as down.
+  // Lets one member of the plan (a node that takes part in the plan) make one step. While the
+  // member's hook (the program for a step of the plan) runs, the member's machine counts as down.
   void member(const std::string& id) {
     PlanPart& part = parts_.at(id);
     if (hook_.contains(id)) {
@@ -348,8 +348,8 @@ class Cell {
   Ids ids_;
   std::map<int, Driven> drivers_;
   std::set<std::pair<std::string, std::string>> down_;
-  std::map<std::string, PlanPart> parts_;  // for each node, its part in the plan
-  std::set<std::string> hook_;             // the members of the plan whose hook runs now
+  std::map<std::string, PlanPart> parts_;
+  std::set<std::string> hook_;  // the members of the plan whose hook runs now
   LeaseId leases_ = 100;
   Revision revision_ = 0;  // the store's revision at the last check of is_over()
   Ms now_ = 0;

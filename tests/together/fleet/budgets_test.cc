@@ -38,8 +38,8 @@ struct Bench {
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
   // Takes a place of the budget for each of these nodes, in the name of `by`, which is a rollout,
   // plan or desired version. A transaction takes at most `room` places. Returns an empty text if
-  // `by` then has all these places. Otherwise returns why `by` has to wait, or `impossible: ` and
-  // why `by` can never have them all.
+  // `by` has all these places afterwards. Otherwise returns why `by` must wait, or `impossible: `
+  // and the reason why `by` can never have all these places.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -78,7 +78,7 @@ TEST_CASE("no place has a number above the budget, even if two runs have places 
   CHECK(bench.takes("rollout/r2", {"n1"}).empty());  // of another component
   // Only one node is down, but r1 and r2 each have a place for it, so both places of the budget are
   // taken. r3 must not take a third place. Otherwise, as soon as r2 gives its place back, another
-  // run could take this place, and three nodes would be down.
+  // rollout could take the place of r2, and three nodes would be down.
   CHECK(bench.takes("rollout/r3", {"n2"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r2)");
   bench.frees("rollout/r2", "n1");

@@ -167,7 +167,7 @@ class Cell:
         if not found:
             return []
         records, at = [], found[0]["mod_revision"]
-        while at >= found[0]["create_revision"]:  # ends at the key's first record
+        while at >= found[0]["create_revision"]:  # ends when the first value is read
             said = self.etcdctl("get", ROOT + key, "--rev=%d" % at, "--write-out=json").stdout
             record = json.loads(said)["kvs"][0]
             records.insert(0, json.loads(base64.b64decode(record["value"])))

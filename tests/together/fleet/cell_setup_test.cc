@@ -334,7 +334,7 @@ TEST_CASE("a machine that waits for a person is named, with the command that let
     some.records->found.push_back(record(key_of(KeyKind::join, {key}), request));
   };
   wait(fingerprint, {.node = "n2", .waits = true});
-  wait("0b", {.node = "n3"});  // no signer has decided about it yet
+  wait("0b", {.node = "n3"});  // no signer has handled this request yet
   wait("0c", {.node = "n4", .waits = true, .refused = "no"});
 
   CHECK(line_about(some, "joins") ==

@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t store = 0, controller = 1, node = 2;
 
-// The object under test, which decides when a trial cell's programs start and end. The test moves
-// its clock.
+// The object under test, with a clock that the test moves. The object decides when the programs of
+// a trial cell start and end.
 class Trial {
  public:
   DevActions take(const DevEvent& event) { return life_.step(event, now_); }

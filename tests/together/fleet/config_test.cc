@@ -261,7 +261,8 @@ TEST_CASE("the settings name their author by the certificate, and not by the req
         R"({"v":1,"event-age":"7d","event-count":"50","who":"operator:olga"})");
 }
 
-// More budgets than four would be ignored, the last ones in the order of their names first.
+// A cell uses at most four budgets: the first four in the order of their names. A fifth budget
+// would have no effect, or would replace one of the other four.
 TEST_CASE("a fifth budget is refused, however the other four came into the settings") {
   const std::string four =
       R"("unavailable.b":"1","unavailable.c":"1","unavailable.d":"1","unavailable.e":"1")";

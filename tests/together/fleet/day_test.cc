@@ -29,8 +29,8 @@ constexpr Ms hour = 60 * minute;
 // the new version for a time (the soak), and may then wait in vain for its confirmation. A person
 // may also pause the rollout.
 constexpr Ms rollout_max = 6 * hour;
-// How long after a rollout's end its nodes may still run a new version on trial, which is neither
-// confirmed nor taken back yet.
+// The longest time after a rollout's end for which a node may still run a new version that is
+// neither confirmed nor taken back.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {
@@ -38,7 +38,7 @@ struct Controller {
   std::unique_ptr<FakeStore> way = {};
   std::unique_ptr<Driving> driving = {};
   std::string driven = {};
-  Ms back_at = 0;  // when the controller, which was killed, is started again
+  Ms back_at = 0;  // when the killed controller is started again
 };
 
 class Day {
@@ -221,8 +221,8 @@ class Day {
     std::optional<WrittenRollout> written;
     const Revision release = reading.find(published)->modified;
     while (const auto next = next_creation(id(), wanted, draft.value(), release, written)) {
-      // While a record `stop` exists, no rollout may begin, and the store refuses this transaction.
-      // So it is repeated until the record is gone.
+      // While a record `stop` exists, the store refuses this transaction, since no rollout may
+      // begin. The test repeats the transaction until the record is gone.
       while (!std::holds_alternative<Committed>(cell_.commit(*next))) {
         if (cell_.read({key_of(KeyKind::stop)}).found.empty())
           return is_wrong("a rollout is not written");

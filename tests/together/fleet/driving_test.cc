@@ -342,7 +342,7 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   // The rollout has no batches, so it is completed at once.
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.one.driving->is_over());
-  CHECK(bench.driver().empty());  // revoking its lease has erased the driver's key
+  CHECK(bench.driver().empty());  // the driver has revoked its lease
   CHECK(bench.one.shouted.empty());
 }
 
@@ -398,7 +398,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes whose message had `more` set
+    std::size_t together = 0;  // how many changes had `more` set
   };
 
   explicit Watcher(Count& count) : count_(count) {}

@@ -173,7 +173,8 @@ class FakeStore::FakeWatch : public Watch {
       return end(WatchLost{{Trouble::Kind::unreachable, "the stream was cut off"}});
     }
     if (std::holds_alternative<Relist>(*news)) return end(*news);
-    const auto tell = tell_;  // a copy: this call may destroy the watch
+    // The call may destroy this watch, and the member `tell_` with it. So a copy is called.
+    const auto tell = tell_;
     tell(*news);
   }
 

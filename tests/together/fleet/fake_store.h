@@ -74,7 +74,7 @@ struct Faults {
   unsigned lost_answers = 0;
   // Late requests reach the store only after the client has given up.
   unsigned late_requests = 0;
-  unsigned cut_watches = 0;  // how many deliveries end the watch instead
+  unsigned cut_watches = 0;  // how many deliveries fail and end the watch
 };
 
 // A client's connection to a FakeCell, with faults: requests and answers get lost or come late, and

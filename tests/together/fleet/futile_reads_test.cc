@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A store whose answers come at once. As long as `is_futile`, the records of releases cannot be
+// A store whose answers come at once. While `is_futile` is true, the records of releases cannot be
 // decoded, and watches end at once.
 class FutileStore : public FakeStore {
  public:

@@ -175,8 +175,8 @@ TEST_CASE("a node of the control reports for each batch, by its own clock, and c
   bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
   bench.wait(minute + 5'000);
   bench.errors = 1;
-  // The driver of a rollout had written the record `control`, by which it asks the node for a
-  // report. Now this record is gone, so the node's comparison is over.
+  // The driver of a rollout had asked the node for a report by the record `control`. Now the driver
+  // has erased this record. The node must still complete its report at the end of the soak.
   bench.run = {};
   bench.wait(2 * minute);
   CHECK(bench.watch.report()->over);

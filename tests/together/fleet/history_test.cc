@@ -215,7 +215,7 @@ TEST_CASE("a node without an instance for a while is silent, and its return is a
   bench.put("node/n1/instance/a", "{}");
   bench.erase("node/n1/instance/a");
   bench.write();
-  bench.put("node/n1/instance/b", "{}");  // the instance after a restart
+  bench.put("node/n1/instance/b", "{}");  // the node is back before it counts as silent
   bench.now += silence_ms;
   bench.write();
   CHECK(bench.events().empty());
@@ -330,9 +330,9 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over must not write the events of n1 and n3 again. It would now count
-  // different numbers of degraded nodes than those in the text of n1's event, but the event is
-  // still the same.
+  // A controller that takes over must not write the events of n1 and n3 again. Since n3 is degraded
+  // now, the controller would write other numbers into the text of n1's event. But other numbers
+  // are no reason for a new event.
   const auto before = bench.events();
   bench.take_over();
   bench.write();

@@ -151,8 +151,8 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   REQUIRE(std::holds_alternative<JoinWaits>(decision));
   CHECK(std::get<JoinWaits>(decision).shuts_out);
   // A person approved the request before the node was revoked, so this approval is no longer valid.
-  // The controller must remove it, even if the record of the request already says that the machine
-  // has to wait.
+  // The controller must remove the approval, even if the record of the request already says that
+  // the machine must wait.
   const Transaction answered = answer_join(one, decision);
   REQUIRE(answered.erases.size() == 1);
   CHECK(answered.erases[0].key == key_of(KeyKind::approval, {key_a}));

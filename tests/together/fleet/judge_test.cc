@@ -261,8 +261,9 @@ TEST_CASE("canaries: judges that peek, forget who failed before, or trust a medi
   const Tally forgets = tally(frail, 501, JudgeKind::forgets_early);
   CHECK(forgets.by_judge > most_with_chance());
   // A judge may stop a good version with the probability `allowed`. One half of this probability is
-  // for measures, the figures that components report. The judge in this test has a bug, and errs
-  // about three times as often as this half permits. A thousand rollouts are needed to find that.
+  // for measures, the figures that components report. The judge in this test has a bug: because of
+  // measures, it stops a good version about three times as often as this half permits. The test
+  // needs a thousand rollouts to find the bug.
   const JudgedGauge lasting{.is_lasting = true, .by_half = true};
   constexpr std::size_t many = 1'000;
   const double halves = stopped_gauges(lasting, 502, lasting.nodes, many);

@@ -349,8 +349,8 @@ TEST_CASE("a tolerated ratio asks for more evidence") {
 }
 
 TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a thousandfold") {
-  // With a control of one node, the evidence stays small even if the new version fails on 400 of
-  // 400 nodes.
+  // If the judge compares only one control node, the evidence stays small even if the new version
+  // fails on 400 of 400 nodes.
   CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
   CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
   const Evidence huge = evidence(failures(10'000, 0, {10'000, 500}));
@@ -412,9 +412,10 @@ TEST_CASE("the first node is worse with chance 1/2, the next with what earlier n
 }
 
 TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
-  // There are 720 orders of the values of three control nodes and three new nodes, all equally
-  // likely. In each order, some of the three new nodes have a value above the control's median.
-  // Counts the orders for each of the eight possible sets of such nodes.
+  // Three control nodes and three nodes with the new version have six different values. All 720
+  // permutations of these values are equally likely. In each permutation, some of the nodes with
+  // the new version have a value above the control's median. Counts the permutations for each of
+  // the eight possible sets of such nodes.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {
@@ -466,9 +467,9 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // control_rate_max() returns the largest failure rate that is still plausible after the counted
-  // failures. After 1,000 failures in a day, this rate is less than twice the counted rate. After a
-  // day without failures, about eight failures a day are still plausible.
+  // control_rate_max() returns an upper limit of the control's true failure rate. If 1,000 failures
+  // were counted in a day, the limit is below 1,800 a day. If none was counted, the limit is about
+  // eight a day.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -497,13 +498,13 @@ TEST_CASE("a bake that tolerates twice the failures compares with twice the cont
 
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
-  // One unit of time is the average time between two failures of the control. So a time in these
-  // units is also the expected number of failures.
+  // Returns a random time until the next failure. The unit of time is the average time between two
+  // failures of the control.
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  // The number of milliseconds in one unit. All times in this test are added up over the nodes: ten
-  // nodes that run for a second give ten seconds.
+  // The length of one unit of time, in milliseconds. All times in this test are added up over the
+  // nodes: ten nodes that run for a second give ten seconds.
   constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);

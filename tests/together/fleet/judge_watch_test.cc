@@ -37,9 +37,10 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
-// Changes two settings of the judge before the first batch begins: alpha (how often it may stop a
-// good version) and its tolerance for failures. Then lets the nodes of the first batch run the new
-// version for some minutes.
+// Changes two terms of the rollout before the first batch begins: the probability with which the
+// judge may stop a good version (`alpha`), and how many times as often as the old version the new
+// one may fail (`tolerate`). Both are in millionths. Then lets the nodes of the first batch run the
+// new version for some minutes.
 void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
   Rollout rollout = bench.rollout();
   rollout.terms.alpha_millionths = alpha;
@@ -148,7 +149,7 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(5 * minute);
   bench.is_silent(bench.first[0]);
   bench.wait(4 * minute);
-  // A new process of fleet-agent starts on this node, so it is not silent any more.
+  // A new process of fleet-agent starts on this node, so the node is not silent any more.
   bench.starts(bench.first[0]);
   bench.is_silent(bench.first[1]);
   bench.wait(8 * minute);
@@ -268,7 +269,7 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   if (is_replaced) bench.replace_driver();
   bench.first_reports(UpgradePhase::soaked);
   // The new driver does not know yet with which nodes (the control) the judge compares the batch.
-  // So it confirms nothing.
+  // So the driver confirms no node.
   if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
   bench.wait(is_replaced ? 110 * second : 20 * second);
 

@@ -91,8 +91,7 @@ class Play {
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      // If even control nodes move to the new version in this batch, no nodes are left for
-      // comparison.
+      // As soon as a control node moves to the new version, the simulation stops comparing nodes.
       if (behind < controls_of(version_.nodes)) control_ = {};
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
@@ -123,8 +122,8 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      // These nodes failed before their batch began, so the judge does not compare them. If they
-      // fail again, the judge ignores this failure, and only the limit --max-failed counts it.
+      // The judge ignores later failures of these nodes. The limit --max-failed counts such
+      // failures.
       unseen_[kind] = early;
     }
     bad_.clear();
@@ -296,8 +295,9 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
 namespace {
 
 // Returns the evidence as a judge with an injected bug computes it. This judge assumes that each
-// new node's value is above the control's median with a probability of one half. The real judge
-// also takes account of the earlier new nodes: see chance_of_worse().
+// node with the new version has a value above the control's median with a probability of one half.
+// The real judge computes this probability from the nodes that it has compared before: see
+// chance_of_worse().
 double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
   std::vector<double> control;
   for (const fleet::MeasuredChange& one : changes) {
@@ -327,7 +327,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   Evidence halves;  // for the judge with the bug `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
-    if (gauge.nodes - touched < controls) return 0;  // the whole control has moved
+    if (gauge.nodes - touched < controls) return 0;  // a control node has moved
     if (batch == 0 || !gauge.is_lasting) {
       for (double& value : control)
         value = change(0);

@@ -31,11 +31,14 @@ struct JudgedVersion {
   double failures_a_minute = 1.0 / (30 * 24 * 60);
   double ratio = 1;  // failures with the new version / with the old one
   double tolerate = 1;
-  double frail_share = 0;  // the share of frail nodes, from 0 to 1
-  // How much more often a frail node fails than other nodes, with either version.
+  // Some nodes are frail: they fail `frail_factor` times as often as other nodes, with the old
+  // version and with the new one. `frail_share` is the share of such nodes, from 0 to 1.
+  double frail_share = 0;
   double frail_factor = 1;
-  double bad_share = 0;    // the share of bad nodes, from 0 to 1: the new version fails there
-  double bad_within = 70;  // the new version fails on a bad node within this time
+  // Some nodes are bad: the new version fails on them within the time `bad_within`. `bad_share` is
+  // the share of such nodes, from 0 to 1.
+  double bad_share = 0;
+  double bad_within = 70;
 };
 
 // The judge of a simulation: the real judge, or a judge with an injected bug that the simulation
@@ -54,8 +57,8 @@ struct JudgedRollout {
   // The simulated judge continues after --max-failed has stopped the rollout, so this may be true
   // together with stopped_by_failures.
   bool stopped_by_judge = false;
-  // How many nodes had got the new version when the judge stopped the rollout, or the number of all
-  // touched nodes if the judge did not stop it.
+  // How many nodes had got the new version when the judge stopped the rollout. If the judge did not
+  // stop the rollout: how many nodes had got the new version at its end.
   std::int64_t touched = 0;
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
@@ -74,9 +77,11 @@ struct JudgedRollout {
 struct JudgedGauge {
   std::int64_t nodes = 10'000;
   double shift = 0;
-  bool is_lasting = false;  // control nodes keep their change in every batch
-  bool is_coarse = false;   // changes are whole numbers, so ties are common
-  bool by_half = false;     // injects a bug: see log_by_halves()
+  // If true, a control node has the same change in every batch. If false, it has a new random
+  // change in every batch.
+  bool is_lasting = false;
+  bool is_coarse = false;  // changes are whole numbers, so ties are common
+  bool by_half = false;    // injects a bug: see log_by_halves()
   // If not 0, the component's number is a counter, which rises by 1 or not at all during a soak.
   // This is the probability that it rises on a control node. On a node with the new version, the
   // probability is 1 + `shift` times as high.
@@ -86,10 +91,10 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// Two figures of the first three batches of a rollout with default options, at the end of the third
-// batch's soak: the number of their nodes, and for how many minutes the judge has compared these
-// nodes, added up over all of them.
+// The number of nodes in the first three batches of a rollout with default options.
 inline constexpr std::int64_t early_nodes = 451;
+// For how many minutes the judge has compared each of these nodes at the end of the third batch's
+// soak, added up over the nodes.
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 
 }  // namespace fleet_test

@@ -242,7 +242,7 @@ class Machine:
 
     def order_stop(self, component="agent", **members):
         """Orders the old instance to stop, as a controller does when the new instance is ready.
-        Returns the id of the command, which names the attempt that waits at its gate."""
+        Returns the id of the command. The id begins with that of the attempt to upgrade."""
         command = self.get("upgrade/" + component)["attempt"] + ".stop.1"
         self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
                                                   **members})
@@ -255,8 +255,8 @@ class Machine:
 
 
 class Program:
-    """A program that belongs to the cell and not to one machine, such as a controller. The cell
-    ends the program at its own end."""
+    """A program that belongs to the cell and not to one machine, such as a controller. The
+    program ends when the cell is closed."""
 
     def __init__(self, cell, program, name, *options, who="root"):
         self.cell = cell

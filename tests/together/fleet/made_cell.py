@@ -147,7 +147,7 @@ class World:
         for file in glob.glob(os.path.join(self.cell, "*")):
             with open(file, "rb") as content:
                 found[os.path.basename(file)] = content.read()
-        found.pop("lock")  # `lock` names the last command's process
+        found.pop("lock")  # `lock` has the process id of the last fleetctl command
         return found
 
     def logs(self):
@@ -286,8 +286,9 @@ class JoinWorld(World):
 
 
 class NextWrite:
-    """Watches a record in the background. wait() returns at the first write after the
-    construction. If a test fails before it calls wait(), the World ends the watch."""
+    """Watches a record in the background. wait() returns as soon as the record was written after
+    the construction of this object. If a test fails before it calls wait(), the World ends the
+    watch."""
 
     def __init__(self, world, record):
         now = json.loads(world.etcdctl("get", "x", "-w", "json")[1])["header"]["revision"]

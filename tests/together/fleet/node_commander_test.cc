@@ -337,7 +337,8 @@ TEST_CASE("confirm is answered done only at the commit") {
 }
 
 // After an upgrader has told the old version to stop, the upgrader refuses to cancel the upgrade.
-// So it may have refused a roll-back that came before the new version was activated.
+// So the upgrader may have refused a roll-back that fleet-agent sent before the new version was
+// activated. fleet-agent must send this roll-back again.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;

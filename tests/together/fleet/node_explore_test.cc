@@ -39,8 +39,8 @@ struct NodeSetup {
   bool may_fail = false;  // the new version may die during its trial
   // If true, the old version stops slowly, and the upgrade cannot be cancelled meanwhile.
   bool hands_over = false;
-  // How often the driver may abort the rollout: it then gives the last command of the script early,
-  // before the node has answered `apply`.
+  // How often the driver may abort the rollout. If the driver aborts, it gives the last command of
+  // the script before the node has answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -491,7 +491,7 @@ TEST_CASE(
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  // The driver gives up after fleet-agent was killed three times during the command.
+  // If the third try of the command was interrupted, too, the driver makes no further try.
   CHECK(all.ends.contains("interrupted, unknown"));
 }
 

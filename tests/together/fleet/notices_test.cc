@@ -215,8 +215,8 @@ TEST_CASE("after a denied write notices rest for a while, and each reason is log
   REQUIRE(std::holds_alternative<Transaction>(next()));
   CHECK(told.notices.written(Denied{"no role"}, told.now) == line + "no role");
 
-  // The store has committed a write since the last denial. So the next denial is logged, although
-  // its reason is the same as that of the last one.
+  // The store denies two writes for the same reason, but commits a write between them. So the
+  // second denial is logged, too.
   told.now += notice_denied_rest_ms;
   CHECK(told.post() == 0);
   told.put("settings", R"({"webhook":"http://other/"})");

@@ -117,7 +117,7 @@ const JsonTree& schema(const JsonTree& document, const std::string& name) {
 // members: those in `ours`, and the version of the record's format.
 template <class Record>
 Names members_but(Names ours) {
-  ours.insert("v");  // the version of the format
+  ours.insert("v");
   Names names;
   for (const auto& name : member_names<Record>())
     if (!ours.contains(std::string(name))) names.insert(std::string(name));

@@ -480,7 +480,8 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
-// Some of these terms are absent in the record, and others are filled in there.
+// Each of these documents names a term with its default value. The rollout's record may lack this
+// term, or may have a value that was filled in. So the terms cannot be compared as texts.
 TEST_CASE("a document that names terms as they are by default begins its rollout once") {
   for (const char* terms :
        {R"("undo":false)", R"("downgrade":false,"ignore_window":false)", R"("apart":[],"gates":[])",

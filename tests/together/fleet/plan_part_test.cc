@@ -115,8 +115,8 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  // The outcome of the member's write is unknown. The member reads its record again: it has not
-  // changed. So the member writes again.
+  // The outcome of the member's write is unknown. The member reads its record again, and finds the
+  // record unchanged. So the member writes again.
   CHECK(write_in(part.step(seen(at_one, 11))));
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});

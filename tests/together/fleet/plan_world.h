@@ -38,8 +38,8 @@ struct PlanSetup {
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;  // how often a step may time out early
-  // A step of the class `once` is done only once, even if the plan is run again. This is the name
-  // of such a step that an earlier run has done, or `!NAME` if the step failed in that run.
+  // The name of a step of the class `once` that an earlier run of the plan has done, or `!NAME` if
+  // the step failed in that run. Such a step is done only once, even if the plan is run again.
   std::string done_before = {};
   PlanSeeded seeded = PlanSeeded::none;
 };

@@ -77,7 +77,7 @@ class Caught {
 constexpr int agent_steps_max = 20'000;
 const std::string node = "e1";
 
-// A store in memory that checks every write before it commits it.
+// A store in memory that checks every write before the write is committed.
 class SeenStore : public FakeStore {
  public:
   SeenStore(VirtualTime& time, FakeCell& cell, std::string& wrong)

@@ -350,8 +350,8 @@ TEST_CASE("every name that is used in keys makes its record damaged if it is inv
   CHECK(read_record<Plan>(R"({"agent":"1 2"})").reason() == "is damaged: \"1 2\" is no version");
   CHECK(read_record<Plan>(R"({"version":"1\n2"})").reason().starts_with("is damaged: "));
   CHECK(read_record<Plan>(R"({"previous":"-1"})").reason() == "is damaged: \"-1\" is no version");
-  // A record may lack a member that contains a name, such as `version` or `component`. The missing
-  // member is read as an empty text, and is no error.
+  // A record may lack its members `version` and `component`. A missing member is read as an empty
+  // text.
   CHECK(read_record<Desired>("{}"));
   CHECK(read_record<Plan>("{}"));
 }

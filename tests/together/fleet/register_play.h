@@ -27,7 +27,8 @@ struct Wrote {
 struct Read {
   std::string key = {};
   Revision revision = 0;  // the store's revision in the answer
-  Revision known = 0;     // the highest revision known to any client at the request
+  // The highest revision that any client knew when this client sent its request.
+  Revision known = 0;
 };
 
 class Judge {

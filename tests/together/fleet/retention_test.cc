@@ -14,8 +14,8 @@ namespace {
 
 using namespace fleet;
 
-// ---- rollouts and plans that have ended: which of them are erased, and the line that is kept of
-// each
+// ---- rollouts and plans that have ended: which of them are erased, and which line about each of
+// them is kept
 
 const std::string root(key_root);
 constexpr int day = 86'400;
@@ -223,7 +223,8 @@ TEST_CASE("a snapshot is due an hour after the last one, and at once if there is
   CHECK(until_snapshot(files, 10'000) == 3'600);
   CHECK(until_snapshot(files, 13'000) == 600);
   CHECK(until_snapshot(files, 20'000) == 0);
-  // The clock was ahead when the newest snapshot was taken, so the one before it counts.
+  // The time of the newest snapshot is in the future, since the clock was ahead at that time. So
+  // the snapshot before it counts.
   CHECK(until_snapshot(files, 9'000) == 600);
   CHECK(until_snapshot({snapshot_name(10'000), snapshot_name(9'000)}, 9'000) == 3'600);
 }

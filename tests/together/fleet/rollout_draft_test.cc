@@ -1,6 +1,6 @@
 // Tests how a new rollout is checked before any node moves, which records are written for it, and
-// how nodes are divided into batches: their sizes and order, the limits per budget, and the
-// defaults of options that a person leaves out.
+// how nodes are divided into batches: the sizes and the order of the batches, and how many nodes of
+// one site a batch may have. Also tests the defaults of options that a person leaves out.
 #include "fleet/model/rollout_draft.h"
 
 #include <algorithm>

@@ -144,8 +144,8 @@ TEST_CASE("a driver whose write is refused waits for the report of why, and read
 
 TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
   const std::string wish = GENERATE("2", "2+b7", "1", "3");
-  // The version that was desired before a plan, and to which the plan may still go back. If this
-  // text is empty, the desired version is not pending, so no plan may take it back.
+  // The version that was desired before a plan, and that the plan may restore. An empty text means
+  // that no plan holds the desired version back.
   const std::string before = GENERATE("", "2", "2+b7", "1");
   Bench bench(1);
   bench.settle();

@@ -33,7 +33,7 @@ struct NodeDouble {
   bool on_trial = false;
   bool soaked = false;
   bool committed = false;
-  bool undoes = false;  // the node is on trial with an undo's version
+  bool undoes = false;  // an undo has ordered the version that the node now tries
   std::string answered = {};
   std::map<std::string, int> executed = {};
 
@@ -72,7 +72,8 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // orders that the person may give
   bool person_stops = false;                     // the person may write the record `stop`
-  std::vector<std::string> sites = {};           // one per node; a batch has one node per site
+  // The site of each node. A batch may have only one node of a site.
+  std::vector<std::string> sites = {};
   bool max_failed_unsaid = false;
   bool undo = false;  // whether the rollout has --undo
   bool has_gate = false;
@@ -86,7 +87,7 @@ class RolloutWorld {
   explicit RolloutWorld(const WorldSetup& setup);
 
   enum class Move {
-    deliver,       // performs the driver's action, and reports the outcome to it
+    deliver,       // performs the driver's action, and tells the driver the outcome
     done_unheard,  // commits the transaction; the answer is lost
     // Drops the driver's transaction. Its outcome is reported as unknown.
     not_done_unheard,
@@ -185,7 +186,7 @@ class RolloutWorld {
   std::map<std::string, NodeDouble> nodes_;
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
-  // The driver's current action, until the driver is told its outcome.
+  // The driver's current action. The driver has not been told the action's outcome yet.
   std::optional<fleet::DriverAction> asked_;
   // The driver's request to ask the rollout's gates (questions such as one to Prometheus), until
   // the gates have answered.

@@ -157,7 +157,7 @@ class SimNode {
   std::string upgrade_;
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
-  std::string before_;  // the version from before the last upgrade
+  std::string before_;  // the version that ran before the last upgrade
   std::unique_ptr<Timer> deadline_;
   std::vector<std::unique_ptr<Timer>> soon_;
 };

@@ -160,9 +160,9 @@ TEST_CASE("an upgrade is under way until the ledger has its end") {
   CHECK_FALSE(is_under_way(NodeLedger()));
 }
 
-// If the interrupted upgrade still counted as under way, fleet-agent would wait for a command
-// `confirm` in the trial of a later upgrade to a desired version. No such command would come, and
-// the later upgrade would go back.
+// If the interrupted upgrade still counted as under way, a later upgrade to a desired version would
+// fail: fleet-agent would wait for a command `confirm` that never comes, and the upgrader would go
+// back to the old version.
 TEST_CASE("an upgrade whose command was interrupted before a restart is not under way afterwards") {
   const UpgradePhase phase = GENERATE(UpgradePhase::done, UpgradePhase::staging);
   const std::string attempt = phase == UpgradePhase::staging ? "r2.apply.1" : "r1.apply.1";

@@ -1,7 +1,7 @@
-// Tests the client for etcd without members. The tests check how messages are put into frames, how
-// errors are classified, and which member the client asks next. They also check when the client
-// moves away from a member that does not answer. After an overload, all clients must be served
-// again: their new connections must not keep the store overloaded.
+// Tests the client for etcd. No member of etcd runs in these tests. The tests check how messages
+// are put into frames, how errors are classified, and which member the client asks next. They also
+// check when the client moves away from a member that does not answer. After an overload, all
+// clients must be served again: their new connections must not keep the store overloaded.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -428,11 +428,13 @@ using Ms = Endpoints::Milliseconds;
 
 constexpr Ms tick = 50ms;
 constexpr Ms renewal_pause = 10s;
-constexpr Ms call_limit = 5s;     // a call without an answer makes its member suspect
+constexpr Ms call_limit = 5s;     // a member that does not answer a call in this time is suspect
 constexpr Ms suspect_limit = 2s;  // within this time, a suspect member must show any activity
-constexpr double renewal = 0.05;  // work, as a share of the work of entering
-constexpr double given_up = 0.5;  // work of a TLS handshake whose client has closed its connection
-constexpr double stalled = 0.05;  // speed of a stalled member, as a share of its own speed
+// The work of a member, compared with the work of letting one client enter (connect and be served).
+constexpr double renewal = 0.05;  // one renewal of a lease
+constexpr double given_up = 0.5;  // a TLS handshake whose client has closed its connection
+// The speed of a stalled member. The speed of a member that is not stalled is 1.
+constexpr double stalled = 0.05;
 
 class Crowd {
  public:
@@ -472,8 +474,10 @@ class Crowd {
   struct Client {
     Endpoints endpoints;
     bool served = false;
-    std::optional<Ms> asked = {};      // when the current connection, or a renewal, was begun
-    std::optional<Ms> suspected = {};  // when a renewal had no answer in time
+    // When the client began to connect or sent a renewal, as long as the member has not answered.
+    std::optional<Ms> asked = {};
+    // When the member became suspect, since it had not answered a renewal in time.
+    std::optional<Ms> suspected = {};
     Ms renews{0};
   };
   struct Work {

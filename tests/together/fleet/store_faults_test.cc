@@ -318,9 +318,9 @@ namespace {
 
 using Mode = TcpProxy::Mode;
 
-// Three members of etcd and two clients. The first client has the same lease and the same mirrors
-// (local copies of some records) as a fleet-agent, and a proxy between itself and each member. The
-// second client reaches the members directly.
+// Three members of etcd and two clients. Like a fleet-agent, the first client has a lease and four
+// mirrors (local copies of some records). It reaches each member through a proxy. The second client
+// reaches the members directly.
 class MoveBench {
  public:
   MoveBench() {

@@ -15,9 +15,9 @@ using namespace fleet;
 const Desired wish{.version = "3", .digest = "d3", .pinned = true, .trace = "desired-4"};
 
 // Begins a rollout over a node that runs the version `running`, and whose own desired version is
-// `wish`. `last` is the record of the node's last upgrade. If its member `attempt` has a `?`, the
-// `?` is replaced with the revision of `wish`. Returns the desired version that an undo of the
-// rollout would give back to the node.
+// `wish`. `last` is the record of the node's last upgrade. A `?` in `last.attempt` is replaced with
+// the revision of `wish`. Returns the desired version that an undo of the rollout would give back
+// to the node.
 Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
   fleet_test::TestStore store;
   store.put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"n"}}));
@@ -44,8 +44,8 @@ Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
 TEST_CASE("an undo gives a node the wish from before the rollout") {
   CHECK(kept_for_undo({.phase = UpgradePhase::staging, .attempt = "desired.?.1", .to = "3"}) ==
         wish);
-  // The failed attempt belongs to revision 1 of the node's desired version, which named the same
-  // version. The node has not tried the current revision, `wish`, yet.
+  // An earlier record of the node's desired version, at revision 1, also named version 3. The
+  // failed attempt belongs to that record. The node has not tried the current record, `wish`, yet.
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "desired.1.1", .to = "3"}) ==
         wish);
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "r1.apply.1", .to = "3"}) == wish);

@@ -382,8 +382,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // If the rollout began now, the window would close too soon. A node that is not confirmed goes
-  // back by itself after some time, and this must happen before the window closes.
+  // If the rollout began now, the window would close too soon. A node that is not confirmed returns
+  // to the old version after some time, and this must happen before the window closes.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));

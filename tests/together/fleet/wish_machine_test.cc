@@ -340,10 +340,10 @@ TEST_CASE("the upgrade is confirmed only at the gate") {
 TEST_CASE("a command to stop for an earlier attempt waits, and confirms no other upgrade") {
   Bench bench;
   bench.reach(UpgradePhase::cutover_ready);
-  // The wish (the node's desired version) changes before the command to stop arrives. The
-  // controller has given the command for the first attempt, whose version it had seen ready. It has
-  // not seen the version of the second attempt, so this command must not confirm the second
-  // attempt.
+  // The controller has seen that the version of the first attempt is ready, and has given the
+  // command to stop the old version. Before the node reads this command, the node's desired version
+  // (the wish) changes, and a second attempt begins. The controller has not seen the second
+  // version, so the command must not confirm the second attempt.
   bench.step(WishSeen{wish(6, "3.0.0"), false, 6});
   bench.step(AttemptEnded{"cancelled"});
   bench.step(Fetched{"desired.6.6", ""});
