@@ -368,9 +368,9 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // The budget has one place for each of the two sites. Both places may still be taken, although
-    // no node is down any more: a driver gives a node's place back only in the driver's next step
-    // after the node has come up.
+    // A place is the record by which a node counts against the budget. The budget has one place for
+    // each of the two sites. Both places may still be taken, although no node is down any more: a
+    // driver erases the record of a node in its next step after the node has come up.
     CHECK(cell.places() <= 2);
   }
 }

@@ -65,7 +65,7 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.takes("desired/shop", {"n2"}).empty());
   CHECK(bench.takes("rollout/r2", {"n3"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
-  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // no effect: r1 already holds n1's place
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // r1 already has a place for n1
 
   bench.frees("rollout/r1", "n1");
   CHECK(bench.takes("rollout/r2", {"n3"}).empty());
@@ -151,7 +151,7 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // ---- how the driver of a plan takes the places of a budget, and gives them back
 
-// Returns the next decision of the driver of a plan for n1 and n2, which are nodes of one site.
+// Returns the next decision of a plan's driver. The plan's nodes are n1 and n2, both of one site.
 // `plan` is the current record of the plan.
 PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p", bool stopped = false) {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};

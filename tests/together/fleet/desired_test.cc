@@ -266,7 +266,7 @@ TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.begun() == std::vector<int>{1});  // n1's new version waits at its gate
+  CHECK(cell.begun() == std::vector<int>{1});  // n1's new version is ready, and waits
   CHECK(cell.stopped().empty());
 }
 

@@ -24,8 +24,8 @@ FailureReport report(std::int64_t sequence, std::int64_t failures, const std::st
   return {.boot = "b", .instance = life, .sequence = sequence, .failures = failures};
 }
 
-// The judge's counts for 51 nodes with the new version and 500 control nodes. All of these are
-// compared from the first minute on.
+// The judge's counts for 51 nodes with the new version and 500 control nodes, which have the old
+// version. The judge compares all of these nodes from the first minute on.
 struct Bench {
   Cohorts cohorts{1};
   Ms now = 0;

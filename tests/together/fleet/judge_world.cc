@@ -45,7 +45,7 @@ class Judge {
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
 
   // Records one failure, and judges the new version again. `is_new` is true if a node with the new
-  // version has failed, and false if a control node has failed. Returns true if the rollout has to
+  // version has failed, and false if a control node has failed. Returns true if the rollout must
   // stop.
   bool failed(bool is_new, const fleet::AtRisk& at_risk) {
     const double chance = fleet::chance_of_new(at_risk, tolerate_);

@@ -320,8 +320,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
         "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
   for (auto& [id, member] : view.members)
     member.record.version = "2";
-  // All members report the new version. But the rollout still runs and may take members back, so
-  // the plan must wait for the rollout's end.
+  // All members report the new version. But the rollout still runs, and may bring members back to
+  // the old version. So the plan must wait for the rollout's end.
   CHECK_FALSE(next(RolloutState::rolling).transaction);
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }

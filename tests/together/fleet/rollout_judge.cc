@@ -237,9 +237,9 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // A node in one of these three stages may run either version. An `unconfirmed` node was not
-    // confirmed in time, or has not answered. A node in `left` was left as it was when the rollout
-    // ended. A node in `kept` could not be brought back by the undo.
+    // A node in one of these three stages may run the old version or the new one. An `unconfirmed`
+    // node was not confirmed in time, or has not answered. A node in `left` was left as it was when
+    // the rollout ended. A node in `kept` could not be brought back by the undo.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

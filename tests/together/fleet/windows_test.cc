@@ -282,7 +282,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
     static_cast<void>(task.next(1, event));
   }
-  CHECK(lookups == 0);  // no node has the component yet
+  CHECK(lookups == 0);  // no time zone matters, since no node has the component
   task.take({.key = key_of(KeyKind::desired, {"web"}),
              .value = write_record(Desired{.version = "2"}),
              .modified = 3});
