@@ -119,8 +119,8 @@ AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version
 
 /* Starts the conversation as agent_protocol_open() does, for an agent with features: at most 16
  * names of at most 32 bytes, ended by NULL; or NULL. If the agent and the upgrader have the feature
- * "readiness", init is told that the service is ready when the agent calls
- * agent_protocol_healthy(), in every role, and not when the agent is activated. */
+ * "readiness", init is told that the service is ready when a first agent or a fallback calls
+ * agent_protocol_healthy(), and not already when that agent is activated. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open_with(const char* version,
                                                                   const char* const* features);
 
@@ -227,8 +227,8 @@ AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, 
                                                    size_t size);
 
 /* Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then committed
- * at once. With the feature "readiness", every active agent must call this function, and init is
- * then told that the service is ready. */
+ * at once. With the feature "readiness", a first agent or a fallback must call this function, and
+ * init is then told that the service is ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
 /* Asks the upgrader for more time: the current deadline of this agent is moved to `ms` milliseconds

@@ -64,8 +64,8 @@ type check struct {
 // Open starts the conversation, and must be the first thing that a program does. version is the
 // version of the program: at most 128 bytes, or empty. features names the features that the program
 // has: at most 16 names of at most 32 bytes. If the program and the upgrader have the feature
-// "readiness", init is told that the service is ready when the program calls Healthy, in every
-// role, and not at Activate.
+// "readiness", init is told that the service is ready when a first agent or a fallback calls
+// Healthy, and not already at Activate.
 //
 // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
 // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
@@ -320,9 +320,9 @@ func (a *Agent) stopped(w *writer) error {
 }
 
 // Healthy tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
-// committed at once. With the feature "readiness", every active agent must call Healthy, and init
-// is then told that the service is ready. With an upgrader, Healthy returns an error if this agent
-// is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
+// committed at once. With the feature "readiness", a first agent or a fallback must call Healthy,
+// and init is then told that the service is ready. With an upgrader, Healthy returns an error if
+// this agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active

@@ -114,10 +114,10 @@ export class Agent implements AsyncIterable<AgentEvent> {
   /**
    * Starts the conversation. `version` is the version of the program, at most 128 bytes. `features`
    * names the features that the program has, at most 16 names of at most 32 bytes. If the program
-   * and the upgrader have the feature "readiness", init is told that the service is ready when the
-   * program calls healthy(), in every role, and not at `activate`. Throws an error with code EBUSY
-   * if this process has opened its conversation before, and with code ENOTCONN if an agent has
-   * executed this program in its own place.
+   * and the upgrader have the feature "readiness", init is told that the service is ready when a
+   * first agent or a fallback calls healthy(), and not already at `activate`. Throws an error with
+   * code EBUSY if this process has opened its conversation before, and with code ENOTCONN if an
+   * agent has executed this program in its own place.
    */
   static open(version?: string, options?: { features?: string[] }): Agent;
   /**
@@ -176,9 +176,10 @@ export class Agent implements AsyncIterable<AgentEvent> {
   stopped(state?: string): Promise<void>;
   /**
    * Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
-   * committed at once. With the feature "readiness", every active agent must call this function,
-   * and init is then told that the service is ready. With an upgrader, throws an error if this
-   * agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
+   * committed at once. With the feature "readiness", a first agent or a fallback must call this
+   * function, and init is then told that the service is ready. With an upgrader, throws an error if
+   * this agent is not active, if it has said `unfit`, or (without the feature) if it is not on
+   * trial.
    */
   healthy(): void;
   /**

@@ -34,7 +34,7 @@ class Agent(Conversation):
         """Starts the conversation. `version` is the version of the program, at most 128 bytes.
         `features` names the features that the program has, at most 16 names of at most 32 bytes. If
         the program and the upgrader have the feature "readiness", init is told that the service is
-        ready when the program calls healthy(), in every role, and not at Activate.
+        ready when a first agent or a fallback calls healthy(), and not already at Activate.
 
         After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
         AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
@@ -200,9 +200,9 @@ class Agent(Conversation):
 
     def healthy(self) -> None:
         """Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
-        committed at once. With the feature "readiness", every active agent must call this method,
-        and init is then told that the service is ready. With an upgrader, raises Refused if this
-        agent is not active, if it has said `unfit`, or (without the feature) if it is not on
+        committed at once. With the feature "readiness", a first agent or a fallback must call this
+        method, and init is then told that the service is ready. With an upgrader, raises Refused if
+        this agent is not active, if it has said `unfit`, or (without the feature) if it is not on
         trial."""
         self._say("healthy")
 

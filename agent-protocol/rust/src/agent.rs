@@ -90,7 +90,8 @@ impl Agent {
 
     /// Starts the conversation as open() does, for an agent with features: at most 16 names of at
     /// most 32 bytes. If the agent and the upgrader have the feature "readiness", init is told that
-    /// the service is ready when the agent calls healthy(), in every role, and not at `Activate`.
+    /// the service is ready when a first agent or a fallback calls healthy(), and not already at
+    /// `Activate`.
     pub fn open_with(version: Option<&str>, features: &[&str]) -> io::Result<Agent> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if let Some(version) = version {
@@ -299,9 +300,10 @@ impl Agent {
     }
 
     /// Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
-    /// committed at once. With the feature "readiness", every active agent must call this function,
-    /// and init is then told that the service is ready. With an upgrader, returns an error if this
-    /// agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
+    /// committed at once. With the feature "readiness", a first agent or a fallback must call this
+    /// function, and init is then told that the service is ready. With an upgrader, returns an
+    /// error if this agent is not active, if it has said `unfit`, or (without the feature) if it is
+    /// not on trial.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
