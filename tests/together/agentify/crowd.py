@@ -4,8 +4,8 @@ to be accepted. Measures how many requests are lost if init passes nginx a socke
 nginx worker makes its own (`reuseport`). Also checks that an upgrade whose check fails loses no
 request.
 
-usage: crowd.py   TABLE=FILE: the results replace those at the second marked place in FILE. Ends
-with `N passed, N failed`."""
+usage: crowd.py   TABLE=FILE writes the results into FILE, between the second pair of marker lines.
+Ends with `N passed, N failed`."""
 
 import os
 import sys

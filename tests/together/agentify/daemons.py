@@ -153,8 +153,8 @@ class Machine:
 
     def victims(self):
         """Returns the pids of the serving daemon, its keeper, its agentify and the upgrader, by
-        name. Waits until the log names the serving daemon: after much output, this program has not
-        read all of the log yet."""
+        name. Waits until the log names the serving daemon: if there has been much output, this test
+        may still have to read the end of the log."""
         def found():
             daemon = self.main_process()[0]
             if self.service.forks:
@@ -269,9 +269,9 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary, which checks that these tests notice two daemons that run at the same
-# time. The script of PythonServer notices the other daemon by a lock, and the script of Chronyd by
-# a pid file.
+# A canary checks that these tests notice two daemons that run at the same time. These are its
+# daemons: the script of PythonServer notices a second daemon by a lock, and the script of Chronyd
+# by a pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -325,8 +325,9 @@ def stop_and_start(machine):
 
 
 def play(kind, sockets):
-    """Runs all tests with one daemon. Returns, for each test, the client with its measurements.
-    Also returns the client of a stop and start of the daemon without an upgrader."""
+    """Runs all tests with one daemon. Returns each test's client, which has the measurements, by
+    the test's name. The client `own` belongs to a stop and a start of the daemon without an
+    upgrader."""
     machine = Machine(kind, sockets)
     figures = {}
     try:
@@ -376,8 +377,9 @@ def table(results):
 
 
 def write_table(path, text, number=0):
-    """Writes the table into the file `path`, at the marked place with this number. Locks the file,
-    since several programs may write tables into it at the same time."""
+    """Writes the table into the file `path`, between a pair of marker lines: `number`, counted from
+    0, selects the pair. Locks the file, since several programs may write tables into it at the same
+    time."""
     begin = '.\\" Written by make check-daemons and make check-agents.\n'
     end = '.\\" As far as here.\n'
     with open(path, "r+", encoding="utf-8") as page:

@@ -156,11 +156,12 @@ def accepts_connections(daemon):
 
 
 def test_an_interrupted_doctor_ends_the_daemon(stage):
-    """a doctor that is interrupted, or whose output nobody reads, first ends the daemon"""
+    """if the doctor is interrupted, or nobody reads its output, it ends the daemon before it
+    exits"""
     write_server(stage)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        # In all runs but that with SIGPIPE, the daemon ignores SIGTERM. So `agentify doctor` cannot
-        # end the daemon quickly, and is still at work when the test sends it the signal.
+        # Except in the run with SIGPIPE, the daemon ignores SIGTERM. So `agentify doctor` needs
+        # some time to end the daemon, and is still at work when the test sends it `number`.
         daemon = server(stage, *(["ignores"] if number != signal.SIGPIPE else []))
         doctor = subprocess.Popen([*AS_USER, str(AGENTIFY), "doctor", "--", *daemon],
                                   env=environment_of(stage), text=True, stdin=subprocess.DEVNULL,
@@ -209,7 +210,8 @@ def test_a_port_that_is_in_use(stage):
 
 
 def test_a_daemon_that_runs_already_is_not_run_again(stage):
-    """the doctor finds the running daemon by its lock, and by its program"""
+    """the doctor refuses a daemon that runs already: it finds an upgrader's daemon by the lock, and
+    other daemons by their program"""
     daemon = stage.directory / "daemon"
     shutil.copy("/usr/bin/tail", daemon)
     one = Run(stage, "--", str(daemon), "-f", "/dev/null")
@@ -224,8 +226,8 @@ def test_a_daemon_that_runs_already_is_not_run_again(stage):
 
 
 def test_a_name_that_was_given_is_in_the_command(stage):
-    """the doctor's command has the --name that the doctor was given, without which a daemon whose
-    file has a blank in its name cannot be run"""
+    """the doctor prints a command with the same --name that it was given; a daemon whose file name
+    has a blank cannot be run without --name"""
     daemon = stage.directory / "a daemon"
     daemon.write_text("#!/bin/sh\nexec sleep 86400\n")
     daemon.chmod(0o755)

@@ -23,8 +23,8 @@ def tried(stage, daemon, listens, stop, check="", ready=None):
     """Runs the doctor on a copy of a daemon, and checks what the doctor prints."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
-    # `agentify doctor` refuses a program of which a process already runs, and other tests may run
-    # the same daemons at the same time. So this test uses a copy of the daemon's program.
+    # `agentify doctor` refuses a program that already runs, and other tests may run the same
+    # daemons at the same time. So this test runs a copy of the daemon's program.
     program = stage.directory / Path(daemon[0]).name
     if not program.exists():
         shutil.copy(shutil.which(daemon[0]), program)
@@ -43,7 +43,7 @@ def write(stage, name, text):
 
 
 def test_nginx(stage):
-    """nginx: the signal QUIT lets nginx finish its requests"""
+    """nginx: the doctor chooses the signal QUIT, after which nginx finishes its requests"""
     port = free_port()
     conf = write(stage, "nginx.conf", f"""pid {stage.directory}/pid; error_log stderr;
 events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}""")
@@ -52,14 +52,15 @@ events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}"""
 
 
 def test_redis(stage):
-    """redis: the doctor finds that it is ready by its port"""
+    """redis: the doctor takes the open TCP port as the sign that redis is ready"""
     port = free_port()
     tried(stage, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
                   "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM:10s")
 
 
 def test_postgresql(stage):
-    """PostgreSQL: the signal INT stops it without a wait for clients"""
+    """PostgreSQL: the doctor chooses the signal INT, after which PostgreSQL does not wait for
+    clients"""
     programs = Path(postgres_directory())
     data = stage.directory / "data"
     stage.directory.chmod(0o755)
@@ -76,7 +77,7 @@ def test_postgresql(stage):
 
 
 def test_haproxy(stage):
-    """haproxy: runs in the foreground"""
+    """haproxy: the doctor examines a daemon that stays in the foreground"""
     port = free_port()
     conf = write(stage, "haproxy.cfg", f"""defaults
   mode http
@@ -91,21 +92,22 @@ frontend one
 
 
 def test_memcached(stage):
-    """memcached: changes its user"""
+    """memcached: the doctor examines a daemon that changes its user"""
     port = free_port()
     tried(stage, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port)],
           f"tcp 127.0.0.1:{port}", "TERM:10s")
 
 
 def test_mosquitto(stage):
-    """mosquitto: sends READY=1, as Debian builds it"""
+    """mosquitto: Debian's mosquitto sends READY=1, so the doctor chooses --ready=notify"""
     port = free_port()
     conf = write(stage, "mosquitto.conf", f"listener {port} 127.0.0.1\nallow_anonymous true\n")
     tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", ready="notify")
 
 
 def test_dnsmasq(stage):
-    """dnsmasq: the doctor finds that it is ready by its TCP port, and not by its UDP port"""
+    """dnsmasq: the doctor takes the open TCP port, and not the UDP port, as the sign that dnsmasq
+    is ready"""
     port = free_port()
     tried(stage, ["dnsmasq", "-k", f"--port={port}", "--listen-address=127.0.0.1",
                   "--bind-interfaces", "--no-resolv", "--conf-file=/dev/null",
@@ -114,7 +116,7 @@ def test_dnsmasq(stage):
 
 
 def test_lighttpd(stage):
-    """lighttpd: runs in the foreground"""
+    """lighttpd: the doctor examines a daemon that stays in the foreground"""
     port = free_port()
     conf = write(stage, "lighttpd.conf", f"""server.document-root = "{stage.directory}"
 server.bind = "127.0.0.1"
@@ -127,7 +129,9 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("not ok: needs root\n0 passed, 1 failed")
         sys.exit(1)
-    if os.environ.get("APART") != "1":  # runs this program again, with its own /run
+    # Runs this program again in a mount namespace that has its own /run, so that the tests do not
+    # touch the machine's /run.
+    if os.environ.get("APART") != "1":
         WORDS = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
                  sys.executable, __file__, *sys.argv[1:]]
         sys.exit(subprocess.run(WORDS, env=dict(os.environ, APART="1"), check=False).returncode)

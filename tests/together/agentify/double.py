@@ -146,9 +146,9 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # This class plays the upgrader for one agent. In some tests, two agents run under one
-            # upgrader, which has only one lock. Such a test makes two objects of this class, and
-            # passes the lock file of the first object to the second as `lock`.
+            # One object of this class plays the upgrader for one agent. A test with two agents
+            # under one upgrader makes two objects. An upgrader has only one lock, so the test
+            # passes the first object's lock file to the second object as `lock`.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -178,8 +178,8 @@ class Double:
     def _become(self, argv, environment, to_agent, from_agent, places):
         try:
             os.setsid()
-            # Copies the descriptors to numbers from 100 on, so that no dup2() below closes a
-            # descriptor that is still needed.
+            # The dup2() calls below write to descriptors below 100. First copies all needed
+            # descriptors to numbers from 100 on, so that no dup2() closes one of them.
             high = [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100), to) for fd, to in places]
             pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
             os.dup2(pipes[0], 0)
@@ -190,8 +190,8 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            # Python ignores these signals. The setting is reset to the default here, since agentify
-            # would inherit it.
+            # Python ignores these signals, and agentify would inherit that. So sets them to the
+            # default.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
@@ -270,7 +270,8 @@ class Double:
     # ---- how agentify has ended
 
     def wait(self):
-        """Returns how agentify ended: its exit status, or the negative number of a signal."""
+        """Returns agentify's exit status. If a signal has killed agentify, returns the signal's
+        number with a minus sign."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:  # ends earlier when agentify has closed its output
             try:

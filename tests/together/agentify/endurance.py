@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Upgrades nginx again and again, with its socket passed, while a client sends requests without a
-pause. A third of the upgrades is bad, and the ways in which they are bad alternate. Prints the
-number of lost requests for each kind of upgrade, and checks that the numbers of processes and of
-open descriptors do not grow.
+pause. Every third upgrade is bad, in each of three ways in turn. Prints the number of lost requests
+for each kind of upgrade, and checks that the numbers of processes and of open descriptors do not
+grow.
 
-usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, one for each upgrade."""
+usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, which count the upgrades."""
 
 import os
 import sys

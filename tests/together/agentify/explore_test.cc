@@ -46,7 +46,8 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if agentify has no trial or its trial is over, so that no fallback can replace it.
+  // Returns true if agentify was started without a trial, or if its trial is over. In both cases
+  // the upgrader starts no fallback in its place.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
   // Returns true if agentify must now watch its directory of releases (option --follow) for a new
   // version: the daemon works, and nothing is going to end it.
@@ -159,7 +160,7 @@ class Judge {
 
 struct Happening {
   Event event;
-  World then;  // the surroundings after the event, before the adapter acts
+  World then;  // the state of the surroundings after the event, before the adapter reacts
 };
 
 void add_keepers(const World& world, std::vector<Happening>& list) {
@@ -287,12 +288,13 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns an event that brings agentify nearer to its exit. If a check, a start of the daemon, or a
-// cleanup by the keeper (the daemon's parent process) is under way, the event is its end.
-// Otherwise, if the upgrader has not asked agentify to stop yet, the event is this request. After
-// the request, a running daemon is killed by SIGKILL; this function uses no other end of a daemon.
-// But if agentify itself is about to send a signal, or no daemon runs, the event is that time
-// passes.
+// Returns the event that brings agentify nearest to its exit. It is the first of these that
+// applies:
+// * A check, a start of the daemon, or a cleanup by the keeper (the daemon's parent process) is
+// under way: it ends.
+// * The upgrader has not asked agentify to stop yet: it asks now.
+// * No daemon runs, or agentify is about to send a signal: time passes until the next deadline.
+// * A daemon runs: SIGKILL kills it.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes system calls of agentify and its keeper fail, one call in each run. A run goes from the
-start of the check to the end of a stop, with a probe by HTTP in between. After each failure:
-agentify must end and leave no process of the daemon. agentify may send `stopped` only if the daemon
-has really stopped, and then exits with status 0. There must never be two daemons at the same time,
-and the failure must be reported. A run that does not reach the failing call does not count.
+"""Makes system calls of agentify and its keeper fail, one call in each run. In a run, agentify
+checks the daemon's configuration, starts the daemon, probes it by HTTP and stops it. After each
+failure, agentify must report the failure, end, and leave no process of the daemon. It may send
+`stopped` only if the daemon has really stopped, and must then exit with status 0. There must never
+be two daemons at the same time. A run that does not reach the failing call does not count.
 
-usage: faults.py [CALL ...]    EVERY=1: makes each call fail, instead of one call in 29.
-Ends with `N passed, N failed`."""
+usage: faults.py [CALL ...]    EVERY=1: makes each call fail, instead of one call in 29. Ends with
+`N passed, N failed`."""
 
 import os
 import re
@@ -46,10 +46,9 @@ ERRORS = {
 # EAGAIN, nothing wakes the reader, so a run with this line does not count.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
-# Matches strace's line about an injected error for a one-byte write of libuv into its own pipe.
-# With this byte, libuv unlocks its list of signals. On a real machine this write never fails,
-# because the pipe always has room, and libuv aborts if the write fails. So a run with this line
-# does not count.
+# Matches strace's line about an injected error for the write of one byte with which libuv unlocks
+# its list of signals. If this write fails, libuv aborts. On a real machine it never fails, because
+# libuv's own pipe always has room for the byte. So a run with this line does not count.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 
@@ -76,7 +75,7 @@ class Life:
 
     def wait_for(self, *kinds):
         """Waits until agentify has sent one of these messages, or has ended. Returns the message's
-        type, "end", or "nothing" if the time is over."""
+        type, or "end", or "nothing" if neither has happened within the time limit."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = next((m["type"] for m in self.one.messages if m["type"] in kinds), None)

@@ -102,7 +102,8 @@ def add(world, version, kind="good", **keywords):
 
 
 def begin(world, *options, **keywords):
-    """Adopts a program as release 1.0.0, and starts the follower with it."""
+    """Adds a program as release 1.0.0 with `agent-releases adopt`, and starts the follower with
+    it."""
     world.make_key()
     place = world.write("agent", daemon("1.0.0"), 0o755)
     world.succeeds("adopt", "--as=1.0.0", place)

@@ -4,8 +4,10 @@ kills agentify, its keeper, the daemon or the upgrader. At no moment may two dae
 end exactly one must run. An upgrade is committed when a server has answered agentify's probe by
 HTTP.
 
-usage: kill.py [POINTS]   the number of system calls, evenly spread; by default a few. Ends with
-`N passed, N failed`, one for each call. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one call."""
+usage: kill.py [POINTS]   kills once in each of POINTS runs, at system calls that are evenly spread
+over the upgrade; by default in a few runs. WORKERS=N makes N runs at a time.
+POINT=NAME:NUMBER:VICTIM makes only the run that kills VICTIM at call NUMBER of the process NAME.
+Ends with `N passed, N failed`, which count the runs."""
 
 import ctypes
 import multiprocessing
@@ -146,7 +148,8 @@ def upgrader_command(directory):
 
 
 class Life:
-    """One run: an upgrader with its daemon, an upgrade, an end, and perhaps a kill."""
+    """One run: starts an upgrader with its daemon, makes an upgrade, and ends the upgrader. Kills
+    at most one process on the way."""
 
     def __init__(self, point=None):
         self.point = point
@@ -241,8 +244,8 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # From here on, the test does not restart an upgrader that has been killed, but waits until
-        # all processes have ended.
+        # The test no longer restarts an upgrader that was killed. It waits until all processes have
+        # ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -253,8 +256,8 @@ class Life:
             return True
         text = self.log_path.read_text(errors="replace")
         # Each of these texts is part of a log line that shows the upgrader's reaction to SIGUSR2.
-        # An upgrader that still waits for its lock has no agent to upgrade. Its only reaction is
-        # the line with `is waited for`, which names the program that it will start.
+        # An upgrader that still waits for its lock has no agent to upgrade: it only logs the line
+        # with `is waited for`, which names the program that it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

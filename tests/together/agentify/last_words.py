@@ -42,8 +42,8 @@ def test_a_daemon_that_ends_on_trial_says_why(stage):
 
 
 def test_a_daemon_that_is_never_ready_says_why(stage):
-    """the last lines can be read from the file while the daemon runs; a line without a newline
-    counts, too"""
+    """if the daemon is never ready on trial, the reason in `unfit` contains its last line, even if
+    this line has no newline"""
     daemon = stage.script("daemon", "echo old; printf 'waiting for a disk'; " + WAITS)
     one = stage.agentify("--last-words", "--ready=fd:9", daemon=[daemon])
     one.expect("ready")
@@ -99,8 +99,8 @@ sys.exit(3)'"""
 
 
 def test_a_flood_behind_half_a_line_is_passed_on(stage):
-    """no output is lost while the log has room, neither when the daemon writes much at once, nor
-    after the beginning of a line"""
+    """while the log has room, no output is lost, even if the daemon writes much at once after the
+    beginning of a line"""
     daemon = stage.script("daemon", FLOODS)
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     one.wait()
@@ -109,8 +109,8 @@ def test_a_flood_behind_half_a_line_is_passed_on(stage):
 
 
 def test_lines_are_passed_on_whole(stage):
-    """agentify's own line comes before a line that the daemon has not ended; the daemon's last line
-    gets a newline"""
+    """agentify's own line never cuts a line of the daemon in two; if the daemon's last line has no
+    newline, the log gets one"""
     os.mkfifo(stage.directory / "go")
     daemon = stage.script("daemon", "printf 'half a '; echo >&9; read x <$DIR/go; echo line; "
                                     "printf 'no end'; exit 3")
@@ -151,8 +151,8 @@ def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
 
 
 def test_the_last_words_outlive_agentify(stage):
-    """the last lines are in the file even if agentify is killed, as the upgrader kills a first
-    agent that is late"""
+    """the last lines are in the file even if agentify is killed by SIGKILL, as the upgrader kills a
+    first agent that misses its deadline"""
     daemon = stage.script("daemon", "echo recovering; " + WAITS)
     one = stage.agentify(words(stage), "--ready=fd:9", daemon=[daemon], role="first").activate()
     stage.read("pid")
@@ -163,8 +163,8 @@ def test_the_last_words_outlive_agentify(stage):
 
 
 def test_a_lost_keeper_is_told(stage):
-    """if the keeper is killed, a candidate reports that by `unfit` and a first agent by its status,
-    with the daemon's last line"""
+    """if the keeper is killed, agentify reports that with the daemon's last line: a candidate in
+    `unfit`, a first agent in `status`"""
     for role, kind, member in (("candidate", "unfit", "reason"), ("first", "status", "text")):
         (stage.directory / "f").unlink(missing_ok=True)
         (stage.directory / "pid").unlink(missing_ok=True)

@@ -77,7 +77,7 @@ def test_a_good_check_is_run_before_ready(stage):
 
 
 def test_a_failed_check_is_unfit_with_its_last_lines(stage):
-    """if the check fails, the last three lines of its output are the reason in `unfit`"""
+    """if the check fails, `unfit` has the last three lines of the check's output as its reason"""
     check = "echo first; echo second; echo >&2 'line 7: no such thing'; echo test failed; exit 3"
     one = stage.agentify(f"--check={check}", daemon=waits(stage))
     assert one.expect("unfit")["reason"] == "check: second; line 7: no such thing; test failed"
@@ -208,7 +208,8 @@ def test_what_a_crashed_daemon_leaves_is_killed(stage):
 
 
 def test_end_of_input_stops_it_in_order(stage):
-    """when the upgrader has gone, agentify stops the daemon by the stop plan"""
+    """at the end of its input, which shows that the upgrader has ended, agentify stops the daemon
+    by the stop plan"""
     daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' QUIT; " + WAITS)]
     one = stage.agentify("--stop=QUIT:60s", daemon=daemon).activate()
     stage.read("pid")
@@ -253,9 +254,9 @@ signal.pause()
 
 
 def test_a_keeper_whose_daemon_cannot_be_killed_sleeps(stage):
-    """if agentify is killed, and a process of the daemon cannot be killed, such as one of root or
-    one that waits for a disk, the keeper tries again and again, and sleeps in between, even if the
-    daemon's main process has exited"""
+    """if agentify is killed, the keeper tries again and again to kill the daemon's processes, and
+    sleeps between the tries. This goes on if a process cannot be killed, such as one of root or one
+    that waits for a disk, even after the daemon's main process has exited."""
     calls = stage.directory / "calls"
     trace = [shutil.which("strace"), "-D", "-qq", "-f", "-b", "execve", "-o", str(calls),
              "-e", "trace=poll,ppoll,ppoll_time64,pidfd_send_signal",
@@ -289,9 +290,9 @@ def test_a_killed_keeper_leaves_no_daemon(stage):
 
 
 def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
-    """if the keeper is killed on a slow machine, agentify still kills the daemon: each search for
-    the daemon takes longer than the timer between two searches, so the timer is due at once, and
-    agentify must still notice the end"""
+    """if the keeper is killed on a slow machine, agentify still kills the daemon and notices that
+    the daemon has ended. In this test, each search for the daemon's processes takes longer than the
+    pause until the next search."""
     trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null",
              "-e", "trace=getdents64,pidfd_send_signal",
              "-e", "inject=getdents64:error=EIO:when=1",
@@ -305,7 +306,7 @@ def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
 
 
 def test_a_stopped_keeper_obeys_all_the_same(stage):
-    """a keeper that was stopped by SIGSTOP is continued when it gets an order"""
+    """if SIGSTOP has stopped the keeper, agentify continues it, and the keeper stops the daemon"""
     one = stage.agentify(daemon=waits(stage)).activate()
     stage.read("pid")
     os.kill(one.keeper(), signal.SIGSTOP)
@@ -373,9 +374,9 @@ def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
 
 
 def test_no_other_user_can_take_the_lock(stage):
-    """if the upgrader has no lock, agentify locks a file that only its own user can open. It does
-    not use an abstract socket name: any process that knows the upgrader's pid and start time could
-    use that name first."""
+    """if the upgrader has no lock, agentify locks a file that only its own user can open. An
+    abstract socket name would be no safe lock: any process that knows the upgrader's pid and start
+    time could take that name first."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         stranger.bind("\0agentify/%d/%s" % (os.getpid(), stat_fields(os.getpid())[19]))
         one = stage.agentify(daemon=waits(stage)).activate()
@@ -398,7 +399,7 @@ def test_a_directory_that_others_can_open_is_refused(stage):
 
 def test_a_lock_that_cannot_be_made_is_unfit(stage):
     """if the keeper's lock cannot be made beside the upgrader's lock, agentify says unfit before it
-    says ready, so the old daemon stays"""
+    says ready, so that the upgrade fails before the old daemon is stopped"""
     (stage.directory / "taken.daemon").mkdir()
     for name, error in (("l" * 249, "ENAMETOOLONG"), ("taken", "EISDIR")):
         with open(stage.directory / name, "a+") as lock:
@@ -425,8 +426,8 @@ def test_locks_of_upgraders_that_have_gone_are_removed(stage):
 
 
 def test_without_proc_nothing_is_started(stage):
-    """without /proc, agentify says unfit, since it could not find the daemon's processes to stop
-    them; it does so even if the upgrader has a lock"""
+    """without /proc, agentify says unfit, even if the upgrader has a lock: agentify could not find
+    the daemon's processes to stop them"""
     for lock in (True, False):
         trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self",
                  "-e", "trace=readlink,readlinkat", "-e", "inject=readlink,readlinkat:error=ENOENT"]
@@ -436,8 +437,8 @@ def test_without_proc_nothing_is_started(stage):
 
 
 def test_with_the_proc_of_another_pid_namespace_nothing_is_started(stage):
-    """if /proc shows other pids than its own, agentify starts nothing: it would not find, and so
-    not stop, what the daemon leaves behind"""
+    """if /proc belongs to a different PID namespace, agentify starts nothing: it would not find the
+    processes that the daemon leaves behind, and so not stop them"""
     del stage
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     ended = run_command("unshare", *user, "--pid", "--fork", "--kill-child", str(AGENTIFY), "--",
@@ -483,8 +484,8 @@ LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
 
 
 def test_lock_and_sockets_reach_the_daemon(stage):
-    """the sockets also reach the check, each process with its own LISTEN_PID. Other commands get no
-    sockets, and no command gets a variable of the protocol."""
+    """both the check and the daemon get the sockets, each with its own pid in LISTEN_PID. Other
+    commands get no sockets, and no command gets a variable of the protocol."""
     passed = [socket.socket(), socket.socket()]
     for each in passed:
         each.bind(("127.0.0.1", 0))
@@ -564,8 +565,7 @@ def test_help_and_version(stage):
 
 
 def test_alone_with_few_descriptors(stage):
-    """without an upgrader, and with too few descriptors, agentify says what failed, and never waits
-    for ever"""
+    """without an upgrader, if agentify has too few descriptors, it says what failed, and exits"""
     del stage
     ends = []
     for count in range(6, 32):

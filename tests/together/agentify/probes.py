@@ -24,8 +24,9 @@ PARTS = 1000000
 
 
 class Server:
-    """A server at one address. It keeps the requests, and answers each with the bytes `answer`. If
-    `answer` is a function, the server calls that with the connection instead."""
+    """A server at one address. It keeps each request, and answers with the bytes `answer`. If
+    `answer` is a function, the server does not answer, but calls the function with the
+    connection."""
 
     def __init__(self, answer=GOOD, address="127.0.0.1", port=0, certificate=None):
         self.answer = answer

@@ -140,8 +140,8 @@ def test_every_address_of_a_name_is_asked(stage):
 
 
 def test_the_last_answer_is_told_while_it_waits(stage):
-    """while the daemon is not ready, the status has the last answer of the probe, for every kind of
-    probe"""
+    """while the daemon is not ready, agentify's status has the last answer of the probe, for every
+    kind of probe"""
     daemon = [stage.script("daemon", WAITS)]
     port = free_port()
     for ready, words in (("exec:pg_isredy -q", f"exit status 127: {daemon[0]}: 1: pg_isredy"),
@@ -156,8 +156,9 @@ def test_the_last_answer_is_told_while_it_waits(stage):
 
 
 def test_on_trial_what_is_never_ready_is_unfit(stage):
-    """if the daemon is never ready on trial, agentify says unfit before the trial ends, with the
-    last answer of the probe; the upgrader's commit rule makes no difference"""
+    """if the daemon is never ready on trial, agentify says unfit with the last answer of the
+    probe, and does so before the trial ends; this holds for both kinds of commit, `survive` and
+    `healthy`"""
     daemon = [stage.script("daemon", WAITS)]
     for commit in ("survive", "healthy"):
         one = stage.agentify("--ready=exec:echo not now; exit 1", daemon=daemon)
@@ -171,7 +172,7 @@ def test_on_trial_what_is_never_ready_is_unfit(stage):
 
 def test_on_trial_the_daemon_has_to_last(stage):
     """on trial, agentify says healthy when the daemon has been ready for the settle time, which is
-    at most half the trial; the upgrader's commit rule makes no difference"""
+    at most half the trial; this holds for both kinds of commit, `survive` and `healthy`"""
     daemon = [stage.script("daemon", WHEN_TOLD + "exit 3")]
     one = stage.agentify("--settle=1h", daemon=daemon)
     one.activate(trial_ms=3600000, commit="healthy").expect("status")
@@ -192,7 +193,8 @@ def test_unix(stage):
 
 
 def test_http(stage):
-    """--ready=http: the daemon is ready when it answers with a good status; 503 is a bad one"""
+    """--ready=http: the daemon is ready when it answers with a good status, such as 204, and not
+    while it answers with 503"""
     port = free_port()
     daemon = python(stage, SERVER, "tcp", str(port), "HTTP/1.1 503 Not Yet\r\n\r\n")
     make(stage, "go")
@@ -274,8 +276,8 @@ def test_vouch_no(stage):
 
 
 def test_readiness_of_a_first_agent(stage):
-    """if the upgrader supports the feature readiness, a first agent says healthy when it works, and
-    can ask for more time"""
+    """if the upgrader supports the feature readiness, a first agent says healthy when the daemon is
+    ready; while the daemon asks for more time, the agent sends `extend`"""
     settings = {"role": "first", "features": ["readiness"]}
     for options in ([], ["--vouch=no"]):
         one = notifier(stage, *options, **settings).activate()
@@ -342,8 +344,8 @@ os.read(r, 1)
 
 
 def test_notify_watchdog(stage):
-    """after the daemon's first WATCHDOG=1, agentify sends a heartbeat only for each further one;
-    after WATCHDOG=trigger it says unfit"""
+    """before the daemon's first WATCHDOG=1, agentify sends heartbeats by itself; from then on, it
+    sends one heartbeat for each WATCHDOG=1. After WATCHDOG=trigger it says unfit."""
     one = notifier(stage, watchdog_ms=300).activate()
     assert stage.read("watchdog") == "300000"
     one.expect("heartbeat")
@@ -367,15 +369,16 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    one.kill(signal.SIGHUP)  # SIGHUP ends the second process, which does not handle it
+    # SIGHUP ends the daemon's main process, `second`, which does not handle it
+    one.kill(signal.SIGHUP)
     one.wait()
     assert not runs(first) and not runs(second)
     assert not one.family()
 
 
 def test_a_daemon_that_forks(stage):
-    """if a daemon forks twice, its last process gets the signals, and the end of that process
-    counts"""
+    """if a daemon forks twice, agentify sends signals to the last process, and takes the end of
+    that process as the daemon's end"""
     text = """
 import os, select, signal, sys
 keeper = os.getppid()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests `agentify run`, as a user and as root: with one command, a daemon gets upgrades that fall
-back. Also tests which command lines it refuses. Ends with `N passed, N failed`."""
+"""Tests `agentify run`, as a user and as root: this one command starts a daemon under an upgrader,
+and a bad upgrade of the daemon falls back. Also tests which command lines `agentify run` refuses.
+Ends with `N passed, N failed`."""
 
 import os
 import shlex
@@ -134,8 +135,8 @@ def test_root_has_its_directory_in_run(stage):
     """--name sets the daemon's name; root's control directory is below /run/upgrader"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    # A shell script under which the upgrader runs. The script ends when the upgrader has exited for
-    # any reason.
+    # The upgrader runs under this shell script. The script prints the modes of the upgrader's
+    # directories, and requests a shutdown. It also ends if the upgrader exits too early.
     script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
               'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),

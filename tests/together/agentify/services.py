@@ -1,6 +1,6 @@
-"""This module has real daemons as releases. Each release is a directory with a script `run` and the
-daemon's configuration, and each daemon has one good version and several bad versions. The module
-also has a client that sends requests without a pause."""
+"""Real daemons for tests. Each version of a daemon is a release: a directory with a script `run`
+and the daemon's configuration. Each daemon has one good version and several bad versions. The
+module also has a client that sends requests without a pause."""
 
 import os
 import socket
@@ -60,7 +60,8 @@ class Service:
         return {}
 
     def script(self, version):
-        """Returns the text of the release's script `run`, after its first lines."""
+        """Returns the end of the release's script `run`. write() puts the same beginning before it
+        for all daemons."""
         raise NotImplementedError
 
     def ask(self):

@@ -46,8 +46,8 @@ class Story {
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Reports three events to the adapter: agentify was made a candidate (unless `welcome` says
-  // otherwise), was activated for a trial of unknown length, and has started its daemon.
+  // Reports three events to the adapter: agentify has got the `welcome`, by default that of a
+  // candidate; it was activated for a trial of unknown length; it has started its daemon.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

@@ -84,8 +84,8 @@ def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
 
 
 def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
-    """a daemon that becomes ready and dies is rolled back: agentify says healthy only when the
-    daemon has lasted"""
+    """a daemon that becomes ready and then dies is rolled back: agentify says healthy only after
+    the settle time, and the daemon dies before that"""
     one = Machine(stage, "--trial=1h", "--commit=healthy", adapter=("--settle=30m",))
     one.wait_for("the daemon is ready")
     one.upgrade("v2", "until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; exit 3")
@@ -108,7 +108,7 @@ def test_a_daemon_that_lasts_is_committed(stage):
     one.stop()
 
 
-# Wrong command lines, and for each command line the only message that the log may have about it.
+# Wrong command lines of the upgrader, each with the message that the log must have exactly once.
 TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
           "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
          (["--adapter=agentify --ready=tcp:80", "/bin/true"],
@@ -132,7 +132,8 @@ def test_what_is_typed_wrongly_is_named_once(stage):
 
 
 def test_a_daemon_that_is_not_there_has_the_statuses_of_a_shell(stage):
-    """without an upgrader, agentify exits with a shell's status if the program cannot be started"""
+    """without an upgrader, agentify exits with 126 or 127, as a shell does, if the daemon's program
+    cannot be started"""
     (stage.directory / "file").write_text("text")
     for name, status in (("no-such-program", 127), ("/no/such", 127),
                          (str(stage.directory / "file"), 126)):

@@ -65,8 +65,8 @@ def command_of(init, text, stage):
 
 
 def test_every_word_is_kept(stage):
-    """the printed file keeps every word, whatever quotes that needs; control characters are
-    refused"""
+    """the printed file quotes each word of the command line so that the init system reads it
+    unchanged; control characters are refused"""
     for init in INITS:
         text = printed(init, "--name=thing", *WORDS, args=ARGS)
         words = command_of(init, text, stage)
@@ -149,18 +149,20 @@ class Hook:
 
 
 def test_a_package_manager_asks_once_for_each_replacement(stage):
-    """the package manager's hook requests one upgrade for each replacement of the program"""
+    """the hook of the package manager requests one upgrade each time the daemon's program is
+    replaced"""
     hook = Hook(stage)
     assert hook.called() == 0 and not hook.lock.exists()
     hook.daemon.write_text("")
     hook.lock.write_text("")
     # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
-    # file. When the upgrader starts, its lock file becomes the newer one. The test imitates such a
-    # start: it gives the lock file a time in the future.
+    # file. An upgrader that starts makes its lock file the newer of the two. The test imitates such
+    # a start by giving the lock file a time far in the future.
     os.utime(hook.lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
-            os.utime(hook.lock, (mtime, mtime))  # the daemon is newer: it was replaced
+            # the daemon's program is newer, as after its replacement
+            os.utime(hook.lock, (mtime, mtime))
         assert hook.called() == expected, hook.command
         if mtime is not None:
             os.utime(hook.lock, (2**31, 2**31))  # the lock file is newer than the daemon again
@@ -176,8 +178,8 @@ def test_a_package_manager_asks_when_a_link_or_its_target_is_replaced(stage):
         hook.daemon.symlink_to(target)
 
     def replace_after(older, replace, path):
-        """Gives the lock file the time of the file `older`, and calls `replace` until the file
-        `path` is newer."""
+        """Gives the lock file the time of the file `older`. Then calls `replace` again and again
+        until the file `path` is newer than that."""
         hook.lock.write_text("")
         time = os.lstat(older).st_ctime_ns
         os.utime(hook.lock, ns=(time, time))
@@ -236,7 +238,7 @@ def test_it_agrees_with_the_sample_agents_files(stage):
 
 
 def test_what_was_not_run_says_so(stage):
-    """the first line says that the file was not tried, for those inits for which that is so"""
+    """the first line says that the file was not tried if it is for procd or dinit, and only then"""
     del stage
     for init in INITS:
         first = [line for line in printed(init).splitlines() if not line.startswith("#!")][0]
@@ -244,8 +246,8 @@ def test_what_was_not_run_says_so(stage):
 
 
 def test_releases_need_no_watching(stage):
-    """with --releases, the file says that a rollback also works after a restart; without it, that
-    an upgrader that has been restarted does not know the old program"""
+    """with --releases, the file says that a rollback works even after a restart; without
+    --releases, it says that a restarted upgrader does not know the old program"""
     del stage
     for init in INITS:
         done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",

@@ -86,7 +86,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // the check's deadline passes: it only watches until then
+  bench.waits();  // the check watches the agent until its deadline, which passes here
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);
