@@ -12,8 +12,8 @@ using namespace integration;
 
 namespace {
 
-// A directory with two links. `current` names a program that fails immediately. `previous` names
-// `one`, a puppet (an agent that obeys the test), which works.
+// A directory with two links. `current` leads to a program that fails immediately. `previous` leads
+// to `one`, a working puppet (an agent that obeys the test).
 struct Boot {
   explicit Boot(World& world) : world_(world) {
     REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
@@ -250,7 +250,8 @@ TEST_CASE(
     "releases that share a file by a hard link are two executables, each the other's way back") {
   World world{World::Later()};
   Boot boot(world);
-  // Both releases have the same script, which works only if a file `works` lies beside the script.
+  // v1 and v2 are releases with the same script. The script works only if a file `works` lies
+  // beside it.
   const std::string shared = "#!/bin/sh\n[ -e \"${0%/*}/works\" ] || exit 3\nexec ";
   for (const char* release : {"releases/v1", "releases/v2"})
     REQUIRE(mkdir(world.path(release).c_str(), 0755) == 0);
@@ -317,7 +318,8 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    // A start that is counted changes this file, because each record in it has a new number.
+    // When the upgrader counts a start, the records in this file get new numbers, so the file
+    // changes.
     return world.read(file);
   };
   fail_once();
@@ -381,8 +383,8 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
     Puppet agent = world.first();
     world.wait_until([&] { return newest_record(world.read(file)).starts_with("0 "); },
                      "it to be forgotten");
-    // The file of --attempts already says that no start has failed, so the commit of the next
-    // upgrade need not write to it.
+    // The file of --attempts already says that no start has failed. So the upgrader need not change
+    // it when it commits the next upgrade.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

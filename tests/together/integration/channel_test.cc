@@ -49,7 +49,7 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
     next.expect_gone();
     CHECK(state_of(other) != '\0');
   }
-  // The upgrader must not touch a process that an agent has left running.
+  // The agent has left the process `holder` running. The upgrader must not touch it.
   CHECK(state_of(holder) != '\0');
 }
 
@@ -238,8 +238,8 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
 
 namespace {
 
-// A number of replies that is enough to fill the agent's pipe, but not the upgrader's memory for
-// replies. So the upgrader still reads from the agent.
+// With this number of replies, the upgrader fills the agent's pipe, but not its own memory for
+// replies. So it still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -271,9 +271,9 @@ Puppet clog_and_hand_over(World& world, const std::string& members) {
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // Waits until the upgrader has answered all of the candidate's messages, so that the candidate's
-  // pipe has no room for an `activate`. The pipe may have room until the last answer, since the
-  // upgrader answers only a few messages in each turn of its event loop.
+  // Waits until the upgrader has answered all of the candidate's messages. It answers only a few in
+  // each turn of its event loop, and only the last answer leaves no room for an `activate` in the
+  // candidate's pipe.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -169,8 +169,8 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  // Two members of the ended upgrade's record, `from` and `to`, both name the puppet as their
-  // executable. So its path occurs twice.
+  // In the record of the ended upgrade, both `from` and `to` name the puppet as their executable,
+  // so the text has the puppet's path twice.
   CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);

@@ -145,8 +145,8 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("a program that passes the check and that the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // With this stack limit there is room for the environment or for the arguments, but not for both,
-  // so execve() fails.
+  // The stack limit that is set below has room for the environment or for the arguments, but not
+  // for both. So execve() fails.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {
                  rlimit stack{};

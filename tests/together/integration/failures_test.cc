@@ -1,7 +1,6 @@
 // Tests each failure of an upgrade: see FAILURES in agent-protocol(7). If a failure can happen both
-// in parallel and in sequential upgrades, it is tested in both. The last tests are about a `stop`
-// that the old agent does not answer with `stopped`. fallback_test.cc tests the trial and the
-// fallback.
+// in parallel and in sequential upgrades, it is tested in both. In the last tests, the old agent is
+// told to stop and does not answer `stopped`. fallback_test.cc tests the trial and the fallback.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"
@@ -14,7 +13,7 @@ using namespace integration;
 namespace {
 
 // Begins an upgrade, and leads it to the stop of the old agent. In a parallel upgrade, the
-// candidate is ready then.
+// candidate is ready when this returns.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");

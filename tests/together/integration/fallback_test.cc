@@ -1,8 +1,8 @@
-// Tests the fall-back, in parallel and in sequential upgrades: see FAILURES and UPGRADES in
-// agent-protocol(7). If an agent fails on trial, the previous version is started again as a
-// fallback. It must run the same file as before the upgrade, even if that file has been deleted.
-// With --fallback=warm the fallback is started when the trial begins, and stands by during the
-// trial: see Warm fallback.
+// Tests upgrades whose new version fails on trial, parallel and sequential ones: see FAILURES,
+// UPGRADES and Warm fallback in agent-protocol(7). The upgrader starts the previous version again,
+// as a fallback. The fallback must run the same file as before the upgrade, even if that file has
+// been deleted. With --fallback=warm, the upgrader starts the fallback when the trial begins, and
+// the fallback waits during the trial.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -435,8 +435,8 @@ TEST_CASE("an upgrade without a trial has no standby") {
   next.request_upgrade("u2", "");
 
   // Each process of the agent gets the next number, its generation. The first upgrade has no trial,
-  // so the upgrader must not have started a standby for it. A standby would have got number 3; so
-  // number 3 must still be free for the next candidate.
+  // so the upgrader must not have started a standby for it. The next candidate therefore gets
+  // number 3, which a standby would have taken.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

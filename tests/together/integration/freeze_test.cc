@@ -12,8 +12,7 @@ namespace {
 
 constexpr int freeze_ms = 4'000;  // the duration of the freeze, in milliseconds
 
-// Stops the upgrader for `freeze_ms`. The agents write nothing in this time, as if they were
-// stopped, too.
+// Stops the upgrader for `freeze_ms`. The agents are not stopped, but write nothing in this time.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

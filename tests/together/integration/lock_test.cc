@@ -197,7 +197,8 @@ TEST_CASE("SIGTERM or SIGINT while it waits for the lock: 0") {
   Upgrader& one = world.start({"--lock=" + world.path("lock")});
   Puppet first = world.first();
   Upgrader& two = world.start({"--lock=" + world.path("lock"), "--lock-timeout=1h"});
-  // Waits until the second upgrader has the lock file open. From then on, it waits for the lock.
+  // The second upgrader opens the lock file, and then waits for the lock. Waits until it has opened
+  // the file.
   world.wait_until(
       [&] {
         for (const int fd : descriptors_of(two.pid())) {

@@ -461,11 +461,11 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // Two messages wait in two pipes: the candidate's `unfit` and the active agent's `cancel`. The
-  // kernel decides which of them the upgrader reads first. If it is `unfit`, the upgrade has
-  // already failed when the upgrader reads the `cancel`, so the upgrader answers the `cancel` with
-  // an `error`. To see whether that `error` comes, the agent sends a message of an unknown type,
-  // which is always answered with an `error`.
+  // The candidate's `unfit` and the active agent's `cancel` wait in two pipes, and the upgrader may
+  // read either message first. If it reads `unfit` first, the upgrade has failed when it reads
+  // `cancel`, and it answers `cancel` with an `error`. It always answers a message of an unknown
+  // type with an `error`. So the agent sends such a message: the next `error` is about `cancel` or
+  // about this message.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -25,9 +25,9 @@ long microseconds_of(const std::function<void()>& deed) {
       std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
 }
 
-// Prints the longest pause of the active agent, and the longest time until an answer. The agent
-// records the time every millisecond, first while `meanwhile` runs, then while the agent asks the
-// upgrader one question after the other.
+// Calls `meanwhile`, then lets the active agent ask the upgrader one question after the other.
+// Prints the longest pause of the agent during all this, and the longest time until an answer. The
+// agent records the time every millisecond, to find its pauses.
 void report(const char* name, Puppet active, const std::function<void()>& meanwhile) {
   long longest_answer = 0;
   active.pulse();

@@ -4,9 +4,10 @@
 //
 // PUPPET_DIR names the test's directory, in which the puppet uses four files. It connects to
 // `socket`, locks `active.lock` from the moment it reads `activate` until it exits, and appends
-// lines to `events` and `violations`. Packets to the test: I introduction (pid, then argv,
-// NUL-separated), L line, E end of input, S signal, A answer to a command. Packets from the test: a
-// command's name, a space, its argument.
+// lines to `events` and `violations`. Each packet to the test begins with a letter. I: the puppet's
+// pid and arguments, separated by NUL. L: a line from the upgrader. E: the input has ended. S: a
+// signal has come. A: the answer to a command. Each packet from the test has a command's name, a
+// space and an argument.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -135,8 +136,7 @@ Journal::Journal(const char* directory)
 void Journal::become_active() {
   happened("activate");
   const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // Uses a lock of fcntl(), which belongs to one process. So a child that outlives the puppet does
-  // not hold this lock.
+  // A lock of fcntl() belongs to one process, so a child that outlives the puppet does not hold it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -186,8 +186,8 @@ class Puppet {
   std::string input_;  // bytes that were read after the last newline
   std::string said_;   // bytes that were written after the last newline
   std::string output_;
-  std::string flood_;    // the text that the command `flood` writes again and again
-  long flood_left_ = 0;  // how often to write this text again; -1: without end
+  std::string flood_;    // the text of the command `flood`
+  long flood_left_ = 0;  // how often the puppet must still write flood_; -1: without end
   // The time that the puppet recorded last, in microseconds; 0 if it does not record times.
   long long pulse_ = 0;
   long long longest_ = 0;  // the longest time between two recorded times, in microseconds
@@ -337,7 +337,7 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
-  } else if (name == "pulse") {  // answers with the longest pause, and starts anew
+  } else if (name == "pulse") {  // answers with the longest pause since the last `pulse`
     answer = std::to_string(longest_);
     longest_ = 0;
     pulse_ = microseconds();

@@ -1,5 +1,5 @@
-// A test's handle of one puppet, the fake agent of the integration tests. The handle sends commands
-// to the puppet, and keeps the lines that the puppet has read.
+// A test's handle of one puppet, the fake agent of the integration tests. With the handle, the test
+// sends commands to the puppet, and gets the lines that the upgrader has sent to the puppet.
 #pragma once
 
 #include <sys/types.h>
@@ -74,7 +74,7 @@ class Puppet {
   // answers also fill the upgrader's memory for answers, the upgrader stops reading from the
   // puppet.
   void clog(long lines);
-  [[nodiscard]] long unsent();  // returns how many bytes the puppet has still to write
+  [[nodiscard]] long unsent();  // returns how many bytes the puppet still has to write
 
   // ---- the puppet reads
 

@@ -14,7 +14,7 @@ using namespace integration;
 
 namespace {
 
-// Gives up the capabilities with which root can ignore the modes and owners of files.
+// Gives up the capabilities that let root ignore the modes and owners of files.
 void become_ordinary() {
   prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
   prctl(PR_CAPBSET_DROP, CAP_FOWNER);

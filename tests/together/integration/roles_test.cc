@@ -95,9 +95,9 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // A held agent, which has been started but must not work yet, must exit within 200 ms after it
-  // closes its output. The old agent here has been active, so it has no such limit. So the upgrader
-  // must still wait for the old agent's exit before it activates the candidate.
+  // The old agent has closed its output. A held agent (one that is not active yet) would have to
+  // exit within 200 ms after that, but the old agent has been active. So the upgrader must wait
+  // longer for its exit, and must not activate the candidate before.
   world.pass(300);
 
   next.expect_silence();

@@ -26,9 +26,9 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
-// The time in which a version must become ready. On a busy machine with sanitizers, a good version
-// may need more than a second. A version that hangs uses all of this time, and the longest test
-// here has six versions that hang.
+// The time in which a version must become ready. A good version may need more than a second on a
+// busy machine with sanitizers. A longer time would make the tests slow: the longest test has six
+// versions that hang until the time is over.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* start_timeout = "--start-timeout=10s";
 #else
@@ -175,8 +175,8 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  // Release 5.0.0 has failed above. The agent must not try the same bytes again, even in a new
-  // file.
+  // Release 5.0.0 has failed above. Now a new file has the same bytes as that release. The agent
+  // must not try them again.
   stage.release("5.0.0-crash_on_trial");
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
@@ -236,8 +236,8 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(format() == "sample-agent position 1");
   CHECK(stage.current() == "agent-v1.0.0");
 
-  // An upgrade without a recorded ending counts as failed. So the agent does not try the version of
-  // that upgrade again, unless somebody requests this version anew.
+  // An upgrade without a recorded ending counts as failed, so the agent does not try its version
+  // again by itself. It must do so when somebody desires this version anew.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");
@@ -266,7 +266,7 @@ TEST_CASE("an agent takes the work back when the candidate is lost while it stop
   Stage stage(settings());
   begin(stage, "1.0.1-slow_to_stop");
   stage.release("2.0.0");
-  // The start of the candidate and the stop of the old agent may be recorded in either order.
+  // The start of the candidate may be recorded before or after the `stop` to the old agent.
   pid_t candidate = 0;
   bool told_to_stop = false;
   const auto both = [&](const SeenEvent& event) {

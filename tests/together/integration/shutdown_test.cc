@@ -130,9 +130,9 @@ TEST_CASE("a ready that crosses the SIGTERM activates nobody") {
   world.signal(SIGTERM);
   world.thaw();
 
-  // The upgrader may read the `ready` first, or handle the signal first. In the first case it
-  // activates the agent, and then tells it to stop. In the other case it kills the agent, which is
-  // still held.
+  // The upgrader may read the `ready` first, or handle the signal first. If it reads the `ready`
+  // first, it activates the agent and then tells it to stop. If it handles the signal first, it
+  // kills the agent, which is not active yet.
   world.wait_until([&] { return first.unread_lines() != 0 || first.gone(); }, "either");
   if (!first.gone() && first.next_line().find("\"activate\"") != std::string::npos) {
     first.stop_cleanly();

@@ -90,10 +90,12 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // when the log has the line about SIGUSR2, `signal` has been handled, too
+  // The upgrader handles `signal` before SIGUSR2, so it has handled both when it has logged
+  // SIGUSR2.
+  world.signal(SIGUSR2);
   world.wait_for_log("busy");
 
-  first.expect_silence();  // this would fail if the agent or the upgrader had exited
+  first.expect_silence();  // This check would fail if the agent or the upgrader had exited.
   first.ready();
   first.expect("activate");
 }
@@ -293,8 +295,8 @@ class Traced {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Lets the upgrader run to the entry of its next system call, and passes on each signal that
-  // stops the upgrader before that. Returns false if the upgrader has exited.
+  // Lets the upgrader run until it begins its next system call. Signals that come before that are
+  // delivered to the upgrader. Returns false if the upgrader has exited.
   bool go_on() {
     for (;;) {
       const int stopped_by = WSTOPSIG(status_);

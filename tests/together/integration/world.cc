@@ -29,8 +29,8 @@ namespace {
 
 World* current_world = nullptr;
 
-// Prints a failed test's notes as soon as an assertion fails, because the test's World no longer
-// exists later.
+// Prints the notes of a test as soon as one of its assertions fails. The notes are in the test's
+// World, which no longer exists when the test has ended.
 class Storyteller : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;
@@ -106,8 +106,8 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Makes the test's process the new parent of processes whose parent has died. At the end, the
-  // test looks for orphans among its children.
+  // If a process dies, the kernel makes the test the parent of its children. So at its end, the
+  // test finds all orphans among its own children.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -151,7 +151,7 @@ Upgrader& World::start(Start start) {
   argv.emplace_back("--");
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
   argv.insert(argv.end(), start.args.begin(), start.args.end());
-  // If AGENT is "-", the upgrader's command line has options only.
+  // If start.agent is "-", the upgrader's command line has options only.
   if (start.agent == "-") argv.resize(1 + start.options.size());
 
   upgrader.pid_ = fork();
@@ -456,8 +456,7 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // Kills the processes that were named to adopt(): the test has left them running, and no upgrader
-  // ends them.
+  // Kills the processes that the test has left running and passed to adopt(). No upgrader ends them.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

@@ -35,7 +35,8 @@ struct Start {
   // Variables that are added to the test's own environment. In `LISTEN_PID=self`, the value `self`
   // is replaced with the upgrader's pid.
   Texts environment{};
-  std::function<void()> before_exec{};  // called in the child that becomes the upgrader
+  // Called in the forked child before it executes the upgrader
+  std::function<void()> before_exec{};
 };
 
 // An upgrader that the test has started.
@@ -60,7 +61,7 @@ class Upgrader {
 
 class World {
  public:
-  struct Later {};  // selects the constructor that starts no upgrader
+  struct Later {};  // the argument of the constructor that starts no upgrader
 
   explicit World(Texts options = {});
   explicit World(Start start);
@@ -105,7 +106,7 @@ class World {
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // stops the upgrader with SIGSTOP: later, it finds many events at once
+  void freeze();  // stops the upgrader by SIGSTOP; after thaw(), it finds many events at once
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
@@ -116,8 +117,8 @@ class World {
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // waits for `ms` milliseconds, for deadlines to pass
-  void expect_violation();  // for canaries: the test fails unless it breaks a rule
+  void pass(int ms);        // waits for `ms` milliseconds, so that deadlines pass
+  void expect_violation();  // for tests of this fixture: fails the test if it breaks no rule
   // Names a process that the test leaves running. The process is killed at the end of the test, and
   // does not count as left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Tests a counter agent in any language: play_counter.py UPGRADER NAME COMMAND [ARG ...]
 
-COMMAND PORT FILE is an agent like the hello-agents: it serves the next number to each connection.
-Whatever happens, no number may be given away twice. A crash may lose one number. Without a crash,
-no number may be lost. The agent may send no message that the upgrader does not understand. While it
-is held, it must do nothing. Without an upgrader, the agent must also serve. Prints `ok` lines and
-at the end `N passed, N failed`."""
+COMMAND PORT FILE is an agent like the hello-agents: it gives the next number to each connection. It
+must never give away a number twice. Only a crash may lose a number, and only one. The agent may
+send no message that the upgrader does not understand. While it is held, it must do nothing. It must
+also give away numbers if it is started without an upgrader. Prints `ok` lines and at the end `N
+passed, N failed`."""
 
 import contextlib
 import json
@@ -187,7 +187,7 @@ def play_heartbeats(directory):
 
 def play_odd_words(directory):
     """Checks that some lines change nothing: lines that are not messages, messages of unknown
-    types, and an `error` about a message that the agent sent before."""
+    types, and an `error` by which the upgrader refuses the agent's `ready`."""
     port, file = free_port(), os.path.join(directory, "odd")
     with held_agent(port, file) as process:
         hear(process)

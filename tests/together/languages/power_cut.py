@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Cuts the power of a counter agent in any language: power_cut.py NAME COMMAND [ARG ...]
 
-COMMAND PORT FILE is an agent like the hello-agents. Its system calls on files are recorded while it
-gives away numbers of one digit and of two digits. Then every state is built in which a power cut at
-any moment may leave the files. Each state must hold a number that is not smaller than any that was
-given away, and the agent itself, started on this state, must give away a greater one. Prints `ok`
-lines and at the end `N passed, N failed`."""
+COMMAND PORT FILE is an agent like the hello-agents. The test records the agent's system calls on
+files while the agent gives away numbers of one digit and of two digits. Then the test builds every
+state in which a power cut at any moment may leave the files. In each state, the number in the file
+must be at least the greatest number that was given away before. An agent that is started on this
+state must give away a greater number. Prints `ok` lines and at the end `N passed, N failed`."""
 
 import os
 import re
@@ -26,7 +26,7 @@ from recorder import CALLS, Call, Recorder  # noqa: E402
 from results import Results  # noqa: E402
 
 NUMBERS = 11
-STATES_MAX = 6000  # the most disk states that are tried for one moment of the cut
+STATES_MAX = 6000  # the maximum number of disk states for each moment of the power cut
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]
@@ -36,13 +36,13 @@ check = results.check
 
 class Family(Recorder):
     """Reads the traced system calls of an agent with several threads or processes: each line begins
-    with a pid. If `careless`, ignores the syncs, for a canary."""
+    with a pid. If `careless` is true, ignores the syncs: the canary checks that this is noticed."""
 
     def __init__(self, disk, careless=False):
         super().__init__(disk)
         self.careless = careless
         self.ends = {}  # for each path, the offset after the last write
-        self.at_once = set()  # paths that were opened with O_SYNC or O_DSYNC
+        self.at_once = set()  # paths that were opened with O_SYNC or O_DSYNC: each write is a sync
 
     def take(self, log, notes=()):
         begun = {}
@@ -123,7 +123,7 @@ def record(place, log):
 
 
 def given_away(disk, moment):
-    """Returns the greatest number that the agent had sent to somebody before this moment."""
+    """Returns the greatest number that the agent had given away before this moment, or 0."""
     return max((int(text) for text in disk.said(moment) if text.strip().isdigit()), default=0)
 
 
@@ -138,7 +138,7 @@ def kept(tree):
 def judge(disk):
     """Judges every state in which a power cut may leave the files. Returns what is wrong with the
     first bad state, or an empty text. Also returns, for each different state, the greatest number
-    that had been given away."""
+    that had been given away before the power cut."""
     pictures = {}
     for moment in range(disk.moment + 1):
         given = given_away(disk, moment)

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Types the commands of docs/agents.md, "Copy a hello-agent", as printed on that page. Only the
-port and the file names are replaced by a free port and unused names. A hello-agent counts, is
-upgraded and counts on. PATH must begin with the directory of the upgrader.
+port and the file names are replaced by a free port and unused names. The hello-agent gives away
+numbers, is upgraded, and must continue with the next number. PATH must begin with the directory of
+the upgrader.
 usage: readme.py [DIRECTORY]
 DIRECTORY has the library for Python; by default it is the directory that the page names."""
 
@@ -69,8 +70,8 @@ def numbers(shell):
 
 
 def ask_for(number, shell, ask):
-    """Requests numbers until this number has come. An agent that has just become active does not
-    listen at once, and requests before that are refused."""
+    """Requests numbers until `number` has come. An agent that has just become active may not listen
+    yet, so some requests may be refused."""
     end = time.monotonic() + DEADLINE
     while number not in numbers(shell):
         assert time.monotonic() < end, f"no {number}: {shell.said}"

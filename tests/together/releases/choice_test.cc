@@ -1,7 +1,6 @@
-// Tests the ledger, the file that records which releases were tried and how that ended, and the
-// choice of the next release. For every combination of present, desired, running and failed
-// releases, compares this choice with that of a second implementation of the rules, which is in
-// this file.
+// Tests the ledger, the file that records which releases were tried and how each attempt ended.
+// Also tests the choice of the next release: for every combination of present, desired, running and
+// failed releases, the choice must agree with a second implementation of the rules in this file.
 #include <catch2/catch.hpp>
 
 #include "tools/agent-releases/core/choice.h"

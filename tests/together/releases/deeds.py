@@ -1,5 +1,5 @@
-# This file has the deeds: the commands of agent-releases that change a directory of releases, and
-# that tests interrupt. Each deed has its own initial directory. An interrupted command must leave
+# This file has the deeds: commands of agent-releases that change a directory of releases, each with
+# its own initial directory. The tests interrupt these commands. An interrupted command must leave
 # the directory either unchanged, or as the complete command would leave it. When the command is
 # repeated, it must succeed as if it had not been interrupted.
 import io
@@ -44,9 +44,9 @@ ENTRIES = {"fail": entry("1.0.0", "trying"),
 
 
 class Stage(World):
-    """The fixture of a test in which the directory of releases and the program outside of it lie
-    below one root. The root is in memory if possible: thousands of directories are synced, which
-    would take long on a disk."""
+    """The fixture of a test. One directory, the root, contains the directory of releases and the
+    program that is adopted from outside of it. The root is in memory if possible: the tests sync
+    thousands of directories, which would take long on a disk."""
 
     def __init__(self, deed):
         super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -200,8 +200,8 @@ class Judge:
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # If the interrupted command had completed its work, a repeated `remove` or `adopt` may be
-        # refused, with this exit status.
+        # If the interrupted `remove` or `adopt` had completed its work, the repeated command may be
+        # refused with this exit status.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

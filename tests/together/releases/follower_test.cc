@@ -1,6 +1,6 @@
 // Tests the follower, which requests upgrades to the desired release: when it requests an upgrade,
-// to which release, and what it records in the ledger. The directories are real. The test takes the
-// part of the agent, and only records the requests.
+// to which release, and what it records in the ledger. The directories are real. The test plays the
+// agent: it records the follower's requests, and makes no upgrade.
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,7 +78,8 @@ struct Bench {
     }
     return true;
   }
-  // Adds release 1.1.0, starts the follower, and returns true if the follower asks for the release.
+  // Adds release 1.1.0, starts the follower, and returns true if the follower requests an upgrade
+  // to this release.
   bool begins() {
     good("1.1.0");
     start();
@@ -96,8 +97,8 @@ struct Bench {
     follower->upgrade_failed(
         {.id = last_id, .stage = stage, .reason = "it failed", .errno_name = errno_name});
   }
-  // Tells the follower that its upgrade has failed. At this time the follower cannot use its
-  // directory of releases: it refuses the directory, since other users may write to it.
+  // Tells the follower that its upgrade has failed. Meanwhile other users may write to its
+  // directory of releases, so the follower refuses to use the directory.
   void fail_out_of_reach(const std::string& stage) {
     fs::permissions(directory.path(), fs::perms::all);
     fail(stage);
@@ -196,7 +197,8 @@ TEST_CASE("a version that was tried before a crash and has no ending is not trie
   Bench bench;
   REQUIRE(bench.begins());
 
-  bench.start();  // starts a new follower, as after a power cut: the upgrade has no recorded ending
+  // Starts a new follower, as after a power cut, when the ledger has no ending for the upgrade.
+  bench.start();
 
   CHECK(bench.asks_no_more(1));
 }

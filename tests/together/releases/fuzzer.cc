@@ -1,7 +1,7 @@
 // Runs libFuzzer on all code that reads bytes from outside: see target.h. The variable FUZZ_TARGET,
-// a number, selects one kind of input. Inputs of all other kinds are then ignored, and no input is
-// changed into one of another kind. The variable PLANTED_FAULT, a number, injects an error that the
-// fuzzer must find.
+// a number, selects one kind of input: inputs of other kinds are ignored, and changes to an input
+// do not change its kind. The variable PLANTED_FAULT, a number, injects an error that the fuzzer
+// must find.
 
 #include <algorithm>
 #include <array>
@@ -154,8 +154,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes only one word: the text between two neighboring quotes, blanks or ends of lines. If all
-// bytes could change, most changed manifests would not be JSON.
+// Changes one word and nothing else. A word ends at a quote, a blank or the end of a line. If any
+// byte could change, most changed manifests would not be JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};

@@ -1,5 +1,5 @@
-// Tests decisions that depend on names alone: which names an archive may contain, which releases
-// are pruned, and which files a crash has left behind.
+// Tests decisions for which agent-releases needs only the names of files: which names an archive
+// may contain, which releases are pruned, and which files a crash has left behind.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -75,9 +75,9 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 }
 
 // Tests which of five releases are pruned, and compares the result with the rules of
-// agent-releases(1). Tries all combinations of the following: each release is needed by somebody or
-// not, each release is young or not, --keep has a value from 1 to 6, and --older is missing or has
-// one of three values. The releases are not sorted by version.
+// agent-releases(1). Tries all combinations of the following: each release is needed or not, each
+// release is young or not, --keep has a value from 1 to 6, and --older is missing or has one of
+// three values. The releases are not sorted by version.
 // Rows: H-105
 TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};

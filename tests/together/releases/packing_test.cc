@@ -46,8 +46,8 @@ std::string refusal_of(const Wanted& words, std::vector<Found> tree) {
   return packing ? "none" : packing.reason();
 }
 
-// Returns the beginning of an ELF file. Uses the structures of the system's elf.h. Writes a
-// big-endian header byte by byte.
+// Returns the beginning of an ELF file. Uses the structures of the system's elf.h, and writes each
+// number in the byte order `order`.
 template <class Header>
 std::string elf_of(unsigned char bits, unsigned char order, unsigned machine, unsigned flags = 0) {
   const auto number = [&](unsigned value, auto& member) {
@@ -308,8 +308,8 @@ TEST_CASE("a key whose password would take all memory is refused before it is tr
   bytes[2] = 'S';
   bytes[3] = 'c';
   CHECK(parse_secret_key(text()).value().has_password);
-  // The key says, in eight bytes, how much memory its password needs. The assignment sets the
-  // highest of these bytes, so the key now demands far more than 1 GiB.
+  // Eight bytes of the key say how much memory its password needs. This changes the highest of
+  // these bytes, so that the key demands far more than 1 GiB.
   bytes[46 + 7] = 1;
   const auto refused = parse_secret_key(text());
 

@@ -28,7 +28,7 @@ struct Bench {
       directory.write(folder + "/agent-v" + version, "#!/bin/sh\n");
   }
 
-  // Writes the status of an upgrader whose agent is the release, as the upgrader would write it.
+  // Writes the status.json of an upgrader that runs this release as its agent.
   void runs(const std::string& version) const {
     std::string status = "{\"active\":{\"pid\":7,\"executable\":";
     agent_protocol::append_quoted(
@@ -117,11 +117,12 @@ TEST_CASE("nothing is removed if the status may have cut the path of what runs")
   };
 
   CHECK_FALSE(uses(std::string(4'094, 'x'), ",\"cut\":true"));
-  // This path is shorter, but each of its quotes is escaped in status.json. So the path takes about
-  // as many bytes there as the path above, and may be cut, too.
+  // This path is shorter, but each of its quotes takes two bytes in status.json. So the path takes
+  // about as many bytes there as the previous path, and may be cut, too.
   CHECK_FALSE(uses(quotes, ",\"cut\":true"));
   CHECK(uses(std::string(4'094, 'x'), ""));
-  CHECK(uses("srv/agent", ",\"cut\":true"));  // some other text of the agent was cut
+  // The upgrader has cut another text of the agent, since this path is short.
+  CHECK(uses("srv/agent", ",\"cut\":true"));
 }
 
 }  // namespace removal_test

@@ -42,8 +42,8 @@ inline void must(bool truth) {
   if (!truth) std::abort();
 }
 
-// Checks an accepted manifest. Its members must be safe as parts of a path. When the manifest is
-// written and read again, it must be the same.
+// Checks an accepted manifest. Its members must be safe as parts of a path. After it was written
+// and read again, it must be the same.
 inline void take_manifest(std::string_view text) {
   const auto manifest = parse_manifest(text);
   if (!manifest) return;

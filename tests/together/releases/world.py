@@ -21,13 +21,13 @@ PROGRAM = os.path.join(BUILD, "agent-releases")
 # emulator runs the programs.
 MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
-# The members of a manifest that a publisher sets with options of `agent-releases pack`.
+# The members of a manifest that options of `agent-releases pack` can set.
 TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
 def main(result=None):
-    """Runs the cases. `result`, if given, is a function: it returns the layer, the figures and the
-    required values for a row in the table of `make verify`."""
+    """Runs the cases. `result`, if given, is a function that returns a part of a row in the table
+    of `make verify`: the name of the layer, the figures, and the required values."""
     def close(failed):
         layer, figures, bar = result()
         print_result(layer, "make crash-releases", figures, bar, not failed)
@@ -124,8 +124,8 @@ class World:
 
     def forge(self, number, content=b"#!/bin/sh\nexit 0\n", file=None, key="release",
               **changes):
-        """Publishes a release like publish(), but makes the files by hand: `pack` would refuse such
-        bytes and manifests."""
+        """Publishes a release like publish(), but writes the manifest without `pack`, which would
+        refuse such contents and members."""
         file = file or "agent-%s-any" % number
         self.write(os.path.join("pub", file), content)
         manifest = {"name": "agent", "version": number, "arch": "any", "kind": "file",

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Tests the feature `readiness` of a library for agents: play.py UPGRADER NAME COMMAND [ARG ...]
 
-COMMAND FIFO is an agent with this feature. When it becomes active it extends its deadline by an
-hour and shows a status. When somebody has written to FIFO it says `healthy`. Init must be told
-READY=1 then, and not before. Prints `ok` lines and at the end `N passed, N failed`."""
+COMMAND FIFO is an agent with this feature. When it becomes active, it extends its deadline by an
+hour and shows a status. When somebody has written to FIFO, it says `healthy`. The upgrader must
+tell init READY=1 after this `healthy`, and not before. Prints `ok` lines and at the end `N passed,
+N failed`."""
 
 import os
 import re
@@ -65,8 +66,8 @@ def play(directory):
             [upgrader, "--start-timeout=30s", "--", *command, fifo], stdin=subprocess.DEVNULL,
             stderr=errors, env={**os.environ, "NOTIFY_SOCKET": directory + "/notify"})
     try:
-        # The ten digits mean at least 1,000 seconds. So the agent has extended its deadline, which
-        # was 30 seconds.
+        # The agent's deadline was 30 seconds. Ten digits are at least 1,000 seconds, so the agent
+        # has extended its deadline.
         init.wait_for(r"EXTEND_TIMEOUT_USEC=\d{10}")
         init.wait_for("STATUS=.*not healthy yet")
         check("an active agent that has not said healthy is not ready to init",
@@ -83,7 +84,8 @@ def play(directory):
     finally:
         process.kill()
         process.wait()
-        os.close(os.open(fifo, os.O_RDWR))  # an agent that still reads gets the end of the FIFO
+        # An agent that still reads the FIFO now finds its end.
+        os.close(os.open(fifo, os.O_RDWR))
 
 
 with tempfile.TemporaryDirectory() as scratch:
