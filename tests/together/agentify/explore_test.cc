@@ -291,7 +291,7 @@ std::string judge(const Actions& actions, World& world) {
 // Returns the event that brings agentify nearest to its exit. It is the first of these that
 // applies:
 // * A check, a start of the daemon, or a cleanup by the keeper (the daemon's parent process) is
-// under way: it ends.
+//   under way: it ends.
 // * The upgrader has not asked agentify to stop yet: it asks now.
 // * No daemon runs, or agentify is about to send a signal: time passes until the next deadline.
 // * A daemon runs: SIGKILL kills it.

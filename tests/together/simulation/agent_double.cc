@@ -186,7 +186,7 @@ void AgentDouble::on(Occasion occasion) {
 }
 
 // Plans the agent's next heartbeat: after half of the time in which the upgrader expects it. Each
-// agent has a limited number of heartbeats, and falls silent after the last one.
+// agent sends a limited number of heartbeats.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;
@@ -265,8 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a random request for an upgrade. Most of these requests are also among those that the
-// test in tests/decisions/explore tries; some have random members.
+// Returns a random request for an upgrade. Most of these requests occur in the exploration
+// (tests/decisions/explore), too. The others have random members.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;

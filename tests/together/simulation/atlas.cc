@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // An event about an agent that the supervisor does not know is always possible: the judge
-  // (judge.h), which checks the run, may deliver it between any two other events.
+  // An event about an agent that the supervisor does not know is possible at any time, since the
+  // judge (judge.h), which checks the run, delivers such events, too.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -175,8 +175,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // In the list of moves, all moves that lead from the same place (state) are neighbors, since the
-  // exploration has tried them one after the other.
+  // The exploration has tried the moves from one place (state) one after the other, so these moves
+  // are neighbors in the list of moves.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

@@ -2,15 +2,15 @@
 // that runs of the simulation have made on these maps. The places of a map are the states of the
 // supervisor. A move, also called an edge, is a pair of a state and an event, and is counted once.
 // The exploration's rules decide which states count as equal. Two events count as equal if they are
-// of the same kind and about the same agent, and if the supervisor's orders after them have the
-// same outcomes.
+// of the same kind and about the same agent, and if the actions that the supervisor then orders
+// have the same outcomes.
 //
 // In the exploration any event may happen in any state. The simulation runs the code in
-// upgrader/shell, which obeys the following rules. So a run of the simulation can make only those
+// upgrader/shell, which keeps the following rules. So a run of the simulation can make only those
 // moves of a map that keep these rules:
-// * After the first of an agent's last words (messages that are read only after its exit), its exit
-//   is reported (rule IO-2). Before that report come at most its other last words, its stray
-//   output, and events of agents that the supervisor does not know.
+// * Last words are messages of an agent that are read only after its exit. When the first of them
+//   has been delivered, only the agent's other last words, its stray output, and events of agents
+//   that the supervisor does not know may come before the agent's exit is reported (rule IO-2).
 // * No event follows the upgrader's end.
 // * No deadline is reported to the supervisor before the deadline has passed.
 // * The event ActivateWritten comes only for an `activate` that has waited to be written.
@@ -56,8 +56,8 @@ class KeyTable {
 struct Sheet {
   test::Map map;
   KeyTable places;  // the index of each place, by the key of its state
-  // The index of each move, by a key. The key combines the place from which the move leads, the
-  // move's event, and the outcomes of the supervisor's orders after this event.
+  // The index of each move, by a key. The key combines the place where the move begins, the move's
+  // event, and the outcomes of the actions that the supervisor orders after this event.
   KeyTable edges;
   std::vector<bool> allowed;        // for each move, whether the code in upgrader/shell allows it
   std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
@@ -65,10 +65,10 @@ struct Sheet {
   // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // A way is a sequence of moves that leads from the supervisor's first state to another state (a
-  // place of the map). This structure describes the last move of a way. `move` is its index. If an
-  // agent has exited, and the supervisor must read the agent's remaining messages (its last words)
-  // before this move, `dying` is that agent. Otherwise it is `nobody`.
+  // The last move of a way. A way is a sequence of moves from the supervisor's first state to
+  // another state (a place of the map). `move` is the index of the last move. `dying` is the agent
+  // that has exited and whose remaining messages (its last words) must be read before that move;
+  // `nobody` if there is no such agent.
   struct LastMove {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
@@ -101,8 +101,8 @@ class Atlas {
 };
 
 // Returns true if the code in upgrader/shell can deliver this event when the run is at this place
-// of the map. `dying` is the agent whose last words (messages that are read only after its exit)
-// have just been delivered, or nobody.
+// of the map. If the event before was one of an agent's last words (messages that are read only
+// after its exit), `dying` is this agent, and otherwise `nobody`.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
 // Returns the agent whose last words (messages that are read only after its exit) include this
@@ -122,10 +122,10 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if the code in upgrader/shell allows this move, but no run has made the move.
+  // Returns true if this move is missed: the code in upgrader/shell allows it, but no run has made
+  // it.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Counts the moves that the code in upgrader/shell allows from this place of the map (a state),
-  // but that no run has made.
+  // Counts the missed moves from this place of the map (a state).
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
@@ -139,9 +139,8 @@ class Visits {
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Returns a text for people about missed moves: the code in upgrader/shell allows such a move,
-  // but no run has made it. Names the kinds of events (at most `kinds_max`) that have the most
-  // missed moves, each with their number.
+  // Returns a text for people about missed moves. Names the kinds of events (at most `kinds_max`)
+  // that have the most missed moves, each with their number.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:
@@ -172,8 +171,8 @@ class Follower : public Tracker {
   const Atlas& atlas_;
   Visits* visits_;  // counts the visits of states and moves; null if they are not counted
   std::optional<int> policy_;
-  Key key_ = 0;    // the key of the supervisor's last state between two events
-  Key chain_ = 0;  // key_, extended by the events since that state
+  Key key_ = 0;    // the key of the place (state) where the current move begins
+  Key chain_ = 0;  // the key of the current move: key_, extended by the move's events so far
   bool known_ = false;
   bool begins_ = false;
   std::uint32_t place_ = KeyTable::nothing;

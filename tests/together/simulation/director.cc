@@ -12,13 +12,13 @@ using namespace agent_protocol;
 // After this number of events, no more faults are injected into a run, so that the run comes to its
 // end. No single upgrade needs so many events.
 constexpr int events_max = 600;
-// Two limits for the end of a run, when no more faults are injected: how many steps the run may
-// still take, and how many events its last upgrade, a good one, may take.
+// How many steps a run may take when no more faults are injected.
 constexpr int calm_deeds_max = 100;
+// How many events the last upgrade of a run, a good one, may take.
 constexpr int useful_events_max = 16;
-// The good upgrade at the end of a run may take this many events more if it has a standby (a
-// fallback that is started when the trial begins). The events are the standby's start, its `hello`,
-// its `ready` and its exit.
+// The last upgrade of a run may take this many additional events if it has a standby (a fallback
+// that is started when the trial begins). The events are the standby's start, its `hello`, its
+// `ready` and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

@@ -25,7 +25,7 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the run's next step. In a step, either the guide acts, all faults are switched off, one
+  // Takes the run's next step. It is one of these: the guide acts, all faults are switched off, an
   // agent takes a step, the good upgrade is requested, or the upgrader gets the signal to stop.
   // Must be called when no descriptor is ready and no timer has run out. Returns false if there was
   // no step to take.

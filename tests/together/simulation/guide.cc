@@ -14,7 +14,7 @@ using test::Speaker;
 
 namespace {
 
-// Returns whether an event of this kind postpones a deadline, and changes nothing else.
+// Returns true if an event of this kind postpones a deadline, and changes nothing else.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -69,16 +69,16 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // A guided seed is one whose run is led to a goal. The index of its goal is its number among the
+  // Each guided seed leads its run to a goal. The index of the goal is the seed's number among the
   // guided seeds, times a prime, modulo the number N of goals. The prime does not divide N, so N
-  // consecutive guided seeds lead to each goal once. Two consecutive guided seeds lead to goals
+  // consecutive guided seeds lead to N different goals. Two consecutive guided seeds lead to goals
   // that are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
-// Returns the options of a run in the form that the exploration, which has made the maps, gives to
-// them. In the exploration, options limit the wait for `confirm` only if they set a gate. So if the
-// run's options set no gate, the returned options have no such limit.
+// Returns the run's options as the exploration, which made the maps, would set them. Without a
+// gate, the exploration sets no limit for the wait for `confirm`. So if the run's options set no
+// gate, the returned options have no such limit.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -98,9 +98,9 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Looks for time limits with which the run can make all moves of way_, which lead to its goal.
-// Tries the run's own limits first, and then random ones. Returns false if all draws_max tries
-// fail; the limits of the last try then stay.
+// Tries to find time limits with which the run can make all moves of way_. Tries the run's own
+// limits first, and then random ones. If all draws_max tries fail, returns false, and the run keeps
+// the limits of the last try.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -227,9 +227,9 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets time pass before a move. The length of the pause is what the rehearsal (rehearsal.h) has
-// found, or otherwise random. Without pauses, deadlines would often be set at the same instant, and
-// would then always pass in the same order.
+// Lets time pass before a move. If the rehearsal (rehearsal.h) has found the pauses, the length is
+// that of the next pause. Otherwise it is random, and mostly 0. Without pauses, deadlines would
+// often be set at the same instant, and would then always pass in the same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -242,8 +242,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass until shortly before the next deadline, if the next move closes a pipe and a later
-// move needs that deadline to pass. An agent that has closed a pipe is soon killed, so a distant
+// If the next move closes a pipe, and a later move needs the next deadline to pass, lets time pass
+// until shortly before this deadline. An agent that has closed a pipe is soon killed, so a distant
 // deadline could not pass before the kill.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
@@ -260,9 +260,9 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves that lead from the run's place on the map back to the same place: events that do
-// not change the supervisor's state. Messages are sent all together, in random order. The other
-// moves are made one by one.
+// Makes the moves that begin and end at the run's place on the map: their events do not change the
+// supervisor's state. Messages are sent all together, in random order. The other moves are made one
+// by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;

@@ -18,8 +18,7 @@
 
 namespace upgrader::simulation {
 
-// Goals: the exploration's map contains moves from state to state. Each guided run is steered to
-// one of these moves, its goal.
+// ---- goals: each guided run is led to one move of the exploration's map, its goal
 
 // Of this many consecutive seeds, one gives a random run. A guide leads the runs of the other seeds
 // to a goal, if the exploration's maps of the supervisor's states are loaded. Without the maps, all
@@ -51,16 +50,15 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether this move need not be a goal of its own. Such a move does not change the
-// supervisor's state. A guide makes all such moves that are possible in a state before it makes a
-// goal that begins in this state.
+// Returns true if this move does not change the supervisor's state. Such a move need not be a goal:
+// when a guide has led a run to a state, it makes all such moves before the goal.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The list of all goals. A guide steers a simulated run towards one goal. A goal is a move from one
-// state of the supervisor to the next. For each set of options, the list has all moves that the
-// code in upgrader/shell allows, with all of their steps. It leaves out the moves that guides make
-// on the way to other goals (comes_by_the_way). The goals of two consecutive seeds of guided runs
-// are far apart in this list.
+// state of the supervisor to the next. For each set of options, the list has the moves that the
+// code in upgrader/shell allows, if the map has all steps of the move. The list leaves out the
+// moves that guides make on the way to other goals (comes_by_the_way). The goals of two consecutive
+// seeds of guided runs are far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);
@@ -91,8 +89,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  static constexpr int plans_max = 6;  // how many ways to the run's goal the guide tries
-  static constexpr int draws_max = 8;  // how many sets of time limits it tries for each way
+  static constexpr int plans_max = 6;  // how many ways to its goal a run tries at most
+  static constexpr int draws_max = 8;  // how many sets of time limits a run tries for each way
   void plan_way(std::uint32_t place, test::Speaker dying);
   bool finds_time(Swarm& swarm);
   void draw_limits(Swarm& swarm);
@@ -131,8 +129,8 @@ class MapGuide : public Guide {
   const Sheet& sheet_;
   const Follower& follower_;
   std::deque<std::uint32_t> way_;  // the moves that the guide still has to make to reach its goal
-  // The pauses before the moves of way_, one for each move. Empty if no deadline has to pass on the
-  // way.
+  // The pauses before the moves of way_, one for each move. The list is empty if no deadline has to
+  // pass on the way.
   std::deque<Duration> pauses_;
   SaidTimes said_;
   std::uint32_t expected_ = 0;  // the place of the map to which the current move must lead
@@ -147,8 +145,9 @@ class MapGuide : public Guide {
   // They do not change this state.
   std::vector<std::uint32_t> idle_;
 
-  // When agents leave their input unread: never, from their `ready` on, or always except for an
-  // `activate`. Unread bytes stay in the pipe as long as the agent lives.
+  // When agents do not read their input. never: they always read. from_ready: they do not read
+  // after their `ready`. but_activate: they read only an `activate`. Unread bytes stay in the pipe
+  // as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

@@ -15,9 +15,10 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// Chooses when agents leave their input unread. The upgrader notices a closed input only when it
-// sends something to the agent, or when bytes for the agent are waiting. So if an agent closes a
-// pipe on the way to the run's goal, agents mostly do not read, so that bytes for them are waiting.
+// Chooses when agents do not read their input. While the upgrader has nothing to write to an agent,
+// it does not notice that the agent has closed its input. So if an agent closes a pipe on the way
+// to the run's goal, agents mostly do not read: then the upgrader always has bytes to write to
+// them.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -45,17 +46,16 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if the guide must not let any bytes for this agent wait in the upgrader. In some
-// moves an `activate` is lost because an agent has closed its input, and the write of the
-// `activate` must be the first write that fails. So this function returns true if such a move is
-// still to come, and the agent is ready and not yet activated.
+// Returns true if no bytes for this agent may wait in the upgrader. In some moves, the agent has
+// closed its input, and the write of its `activate` must be the first write that fails. Returns
+// true if such a move is still to come, and the agent is ready and not yet activated.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait for the agent in the upgrader, but only if
-// an `activate` is to be lost in the next move. The write of the `activate` must be the first write
-// that fails, so no earlier bytes may wait. Returns true if it has made room for such bytes.
+// Prepares the next move if an `activate` is lost in it. The write of the `activate` must be the
+// first write that fails. So if older bytes for the agent wait in the upgrader, makes room for them
+// in the agent's pipe, and returns true. Otherwise returns false.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -142,8 +142,8 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the event's deadline is the next one to pass, or if all deadlines that pass
-// before it leave the supervisor's state unchanged.
+// Returns true if the event's deadline is the next to pass, except for at most two other deadlines
+// that leave the supervisor's state unchanged.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -194,9 +194,9 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent send the message of `event` as last words: the upgrader reads the message only
-// after the agent's exit. If the guide's next moves are events of last words, too, the agent also
-// sends their messages. Then makes the agent exit.
+// Makes an agent send the message of `event` and then exit, so that the upgrader reads the message
+// after the exit (as last words). If the guide's next moves are last words of the agent, too, the
+// agent also sends those messages before it exits.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -246,12 +246,12 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input pipe full, or gives it room, when the agent sends a message. Does so as
-// choose_clog() has decided:
-// * Clog::from_ready: the pipe becomes full when the agent sends `ready`.
-// * Clog::but_activate: the pipe has room when the agent sends `ready`, and becomes full when it
-//   sends any other message.
-// `makes_ready` is true if the agent sends `ready` now.
+// Sets how many bytes fit into the agent's input pipe when the agent sends a message. `makes_ready`
+// is true if the message is `ready`. choose_clog() has chosen one of these ways:
+// * Clog::never: the pipe is not changed.
+// * Clog::from_ready: the pipe is full from the agent's `ready` on.
+// * Clog::but_activate: the pipe has room after the agent's `ready`, and is full after all other
+//   messages.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -276,8 +276,8 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if it makes no difference to the supervisor's next state whether the agent closes
-// its input or its output.
+// Returns true if the supervisor gets into the same state whether the agent closes its input or its
+// output.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
@@ -286,7 +286,8 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
 }
 
 // Makes agents send messages whose answers do not fit into the agents' inputs. If such an agent
-// closes its input later, the upgrader notices this, since bytes are waiting for the agent.
+// closes its input later, the upgrader notices that, since it still has bytes to write to the
+// agent.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();

@@ -104,9 +104,9 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Returns whether the simulated agent, which has written a line, and the upgrader's codec, which
-// has read it, agree on its meaning. If both call the line malformed, the reasons may differ, since
-// each has texts of its own.
+// Returns true if two meanings of a line are the same: that of the simulated agent, which wrote the
+// line, and that of the upgrader's codec, which has read it. If both call the line malformed, their
+// reasons may differ, since each has texts of its own.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -116,8 +116,8 @@ bool same(const Meaning& one, const Meaning& other) {
   return one == other;
 }
 
-// Returns all events that are about an agent, and not about the upgrader. The judge delivers them
-// with a generation (number of an agent) that the supervisor does not know.
+// Returns all events that are about an agent. The judge delivers them with a generation (number of
+// an agent) that the supervisor does not know.
 const std::vector<test::NamedEvent>& stale_events() {
   static const std::vector<test::NamedEvent> events = [] {
     std::vector<test::NamedEvent> all = test::every_event(State{});
@@ -186,10 +186,10 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event that can be about an agent, as an event of an agent that the supervisor does
-// not know. Such an event must change nothing. Does this after each of a dead agent's last words
-// (messages that are read after its exit). Between two last words the run's guide (guide.h) cannot
-// deliver such events, since a guide acts only when the simulated machine is at rest.
+// After each of a dead agent's last words (messages that are read after its exit), delivers every
+// event that can be about an agent, with an agent that the supervisor does not know. Such an event
+// must change nothing. The run's guide (guide.h) cannot deliver events between two last words,
+// since a guide acts only when the simulated machine is at rest.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -259,7 +259,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // A `healthy` counts only if the agent was activated before, was not killed, and has not exited.
+  // A `healthy` counts only after the agent's activation, and before its kill and its exit.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -320,9 +320,9 @@ void Judge::see_activated(const Process* process, bool whole) {
 }
 
 // Checks rule IO-1 of ARCHITECTURE.md: before the code in upgrader/shell reports that a deadline
-// has passed, it checks all pipes and processes. It must have delivered all lines and all exits of
-// processes that were there when this check began. It must also have written an `activate` if the
-// pipe had room for it at that time.
+// has passed, it looks at all pipes and processes. It must already have delivered all lines that
+// the agents had written, and all exits of processes, when it began to look. It must also have
+// written an `activate` if the pipe had room for it at that time.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -351,8 +351,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // When the supervisor postpones a deadline, it remembers only the new time, and not the
-  // deadline's name. So any other deadline at the same millisecond counts as postponed, too.
+  // When the supervisor postpones a deadline, it remembers only the new time, and not which
+  // deadline it was. So any other deadline at the same millisecond counts as postponed, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -367,9 +367,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If a different deadline has taken effect in this step, it may have ended the wait that the
-    // late deadline `name` limits. In this case `name` was cleared or set anew, and need not have
-    // been postponed.
+    // A different deadline may have taken effect in this step and may have ended the wait that the
+    // late deadline `name` limits. In this case `name` was not postponed, but cleared or set anew.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);

@@ -1,9 +1,9 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
 // action. The judge also knows what has really happened on the simulated machine. It reports which
 // rule was broken. There are three kinds of rules: those of the class Watcher (tests/support),
-// those of the code in upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), and the rule that the
-// upgrader always comes to rest and stays useful (it can still commit a good upgrade).
-// tests/INVARIANTS.md lists the rules.
+// those of the code in upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), and one more: when the
+// faults are over, the upgrader comes to rest and commits a good upgrade. tests/INVARIANTS.md lists
+// the rules.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@
 namespace upgrader::simulation {
 
 // An action of the code in upgrader/shell on the machine, together with its outcome. For example,
-// `check` is the check of a program that succeeds, and `check_fails` is one that fails.
+// `check` means that a program was checked and is good, and `check_fails` that it is bad.
 enum class World {
   check,
   check_fails,
@@ -61,8 +61,8 @@ struct Tally {
   std::uint64_t committed = 0;
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed active
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
-  std::uint64_t stood_by = 0;     // upgrades after which a standby became active
-  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader exited first
+  std::uint64_t stood_by = 0;     // upgrades after which a waiting fallback became active
+  std::uint64_t cut_short = 0;    // upgrades that had not ended when the upgrader exited
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
   // Runs in which a good upgrade was committed after the end of all faults.
@@ -103,14 +103,14 @@ class Judge {
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
-  // Delivers a late event of this kind about an agent that has ended.
+  // Delivers an event of this kind about an agent that has already ended.
   void tell_stale(test::EventClass kind);
 
   // ---- the functions that the doubles of libuv and of system calls call when the code in
   // upgrader/shell acts on the simulated machine
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the upgrader is about to change the link AGENT back, so that it names the
-  // program that was committed last (the action PutLinkBack).
+  // Returns true if the supervisor has ordered the action PutLinkBack, and the upgrader has not
+  // carried it out yet. The action makes the link AGENT name the program that was committed last.
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -132,9 +132,9 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id for an upgrade that no other upgrade has had yet: "u" and capital letters. The
-  // exploration, which made the map of states, uses only the id u1. So on the map, all ids of this
-  // form count as u1.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. The exploration, which made
+  // the map of states, uses only the id u1. So all ids of this form have the same places and moves
+  // on the map as u1.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -218,9 +218,9 @@ class Judge {
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
-  // The ids of upgrades that were dropped from ids_ended_ while lines were waiting in
-  // control_lines_. One of these lines may request an upgrade with such an id. The upgrader may
-  // have answered this request already, while it still knew the id.
+  // Ids that were dropped from ids_ended_ while lines were waiting in control_lines_. The upgrader
+  // may have answered a waiting line while it still knew such an id. So the judge treats these ids
+  // as known until no line is waiting.
   std::set<std::string> ids_forgotten_;
   std::string id_under_way_;  // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;

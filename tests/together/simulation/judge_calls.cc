@@ -20,18 +20,17 @@ namespace {
 // The maximum number of turns of the event loop until it rests or an event comes at a new instant.
 // The longest flood of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
-// How often the code in upgrader/shell may set its timer during one callback, however many lines
-// the callback reads. After each signal the count begins anew.
+// How often the code in upgrader/shell may set its timer during one callback, even if the callback
+// reads many lines. Each signal begins a new count.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the code in upgrader/shell
 
-// Chooses the outcome of an action: normally `asked`, which is a success. But if a guide (guide.h)
-// has prepared a list of outcomes, removes the first one from the list, and returns it if it is a
-// failure. If `asked` is the check of a program, the first outcome stays in the list unless it is a
-// failed check.
+// Returns the outcome of an action: normally `asked`, which is a success. If a guide (guide.h) has
+// prepared a list of outcomes, takes the first one from the list, and returns it if it is a
+// failure. If the action is a check of a program, takes the outcome only if it is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -111,7 +110,8 @@ void Judge::bytes_read(Process& process, std::size_t count) {
   if (process.bytes_in_turn > read_bytes_a_turn) broken("IO-5: more bytes than a turn may take");
 }
 
-// Counts a line as sent when its newline has been written.
+// Records bytes that the upgrader has written. An `activate` counts as sent when its newline has
+// been written.
 void Judge::bytes_written(Process& process, std::string_view bytes) {
   process.taken += bytes.size();
   for (const char byte : bytes) {
@@ -167,8 +167,7 @@ void Judge::init_told(std::string_view text) {
 }
 
 // Checks that the upgrader has sent init every message that makes init act, such as STOPPING=1, and
-// that init waits until the extended deadline of an agent. Checks nothing while init's socket is
-// full.
+// has asked init for as much time as an agent has got. Checks nothing while init's socket is full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   const InitNews news = init_news(supervisor_->state());

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kept = 16;  // how many answers and how many ended upgrades status.json has
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writes of status.json. The upgrader waits 100 ms. But during the
-// system call, time may pass before the judge sees the write, so 2 ms are subtracted.
+// The shortest time between two writes of status.json. The upgrader waits 100 ms. The judge sees a
+// write only at the end of the system call, which takes some time, so 2 ms are subtracted.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -37,8 +37,8 @@ std::size_t count_of(const Value& object, const char* name) {
 // line. Text after the last newline, at the end of the file, is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
-    // The upgrader must ignore an incomplete line, even if its text is a request. So the judge
-    // records an empty line in its place, which is no request.
+    // An incomplete line is no request, even if its text is one. So the judge records an empty line
+    // in its place, which the upgrader must ignore, too.
     if (!control_line_.empty()) control_lines_.emplace_back();
     control_line_.clear();
   }

@@ -97,8 +97,8 @@ void run_idles() {
   }
 }
 
-// Lets time pass until a descriptor is ready or the timer runs out. Returns false if neither will
-// ever happen.
+// Lets time pass until a descriptor is ready or the timer runs out. Returns false if no descriptor
+// will ever be ready and no timer is set.
 bool wait_for_anything() {
   for (;;) {
     const std::optional<Time> due = timer_due();
@@ -182,8 +182,8 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  // The upgrader uses this descriptor only as an argument of epoll_wait(). The simulation replaces
-  // that call too, so any number will do.
+  // The upgrader passes this descriptor only to epoll_wait(). The simulation replaces that call,
+  // too, so the number does not matter.
   return -1;
 }
 

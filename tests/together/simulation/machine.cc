@@ -192,7 +192,7 @@ bool Machine::writable(int fd) const {
   return !pipe.reader || pipe.bytes.size() + PIPE_BUF <= pipe.capacity;
 }
 
-// Returns the pending signal with the lowest number, which the kernel also delivers first.
+// Returns the pending signal with the lowest number. The kernel, too, delivers that one first.
 int Machine::take_signal() {
   for (int signal = 1; signal < 64; ++signal) {
     const std::uint64_t bit = 1ULL << static_cast<unsigned>(signal);

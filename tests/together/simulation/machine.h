@@ -46,7 +46,7 @@ class Process {
   enum class Life { running, zombie, reaped };
 
   struct Spoken {
-    std::size_t end = 0;  // where the line ends, counted over all bytes of the process
+    std::size_t end = 0;  // where the line ends: an offset in all output of the process
     Meaning meaning;
   };
 
@@ -83,8 +83,8 @@ class Process {
   std::unique_ptr<AgentDouble> agent;
 
   std::string outbox;         // bytes of lines that the process has not written yet
-  std::size_t said = 0;       // how many bytes the process has wanted to write so far
-  std::size_t written = 0;    // how many of these bytes it has written so far
+  std::size_t said = 0;       // how many bytes say() has put into the outbox so far
+  std::size_t written = 0;    // how many bytes push() has written into the pipe so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
   // How many lines this process (an agent) had written when the callback of the upgrader's timer
@@ -100,7 +100,7 @@ class Process {
   bool promised = false;   // true if the supervisor has ordered to send `activate`
   bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
-  std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
+  std::size_t taken = 0;   // how many bytes the upgrader has written into the process's input
   // How many bytes the upgrader had written to the process's input when the callback of the
   // upgrader's timer last began; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
@@ -160,8 +160,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. Init alternates: for a while it reads its socket, and
-  // for an equally long while it leaves the socket unread.
+  // Returns true if init's socket is full. For a while init reads its socket, then for an equally
+  // long while it does not, and so on.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;

@@ -19,7 +19,7 @@ std::string member(const char* name, const std::string& text) {
 void ControlPipe::opened(int fd) {
   // As on Linux, a reader of the FIFO sees the end of the file when the last writer closes the
   // FIFO. If no writer has the FIFO open now, the reader sees the end only after the next writer
-  // has opened and closed the FIFO.
+  // has opened and closed the FIFO. readers_ has a number that decides this: see operators.h.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -118,8 +118,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // If a writer's last line has no newline, this line is cut off when the writer closes the FIFO,
-  // or is continued by the line of the next writer.
+  // Sometimes the newline is missing. Then the line is cut off when the writer closes the FIFO, or
+  // is continued by the line of the next writer.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);

@@ -18,9 +18,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// A line that an operator has written, as the upgrader has to understand it. The upgrader must pass
-// each well-formed line to its supervisor, with two exceptions: a request of the same name has
-// already been answered, or the id of the requested upgrade is already known.
+// A line that an operator has written, and its correct meaning. The upgrader must pass each
+// well-formed line to its supervisor, with two exceptions: a request of the same name has already
+// been answered, or the id of the requested upgrade is already known.
 struct Asked {
   std::string name;
   std::string type;
@@ -55,10 +55,10 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor with which the upgrader reads the FIFO: the number of writers that had come
-  // when the descriptor was opened, minus 1 if a writer had the FIFO open at that time. came_ is
-  // the number of all writers so far. If the two numbers differ, and no writer has the FIFO open
-  // now, a reader with this descriptor sees the end of the file.
+  // A number for each descriptor with which the upgrader reads the FIFO. came_ counts all writers
+  // so far. The number is the value of came_ when the descriptor was opened, minus 1 if a writer
+  // had the FIFO open at that time. If the number differs from came_ now, and no writer has the
+  // FIFO open now, a reader with this descriptor sees the end of the file.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;

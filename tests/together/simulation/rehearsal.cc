@@ -14,10 +14,10 @@ using test::Speaker;
 
 namespace {
 
-// Returns the id of an upgrade, for a message of the agent. The upgrader gives ids of a special
-// form to upgrades by SIGUSR2. If `by_signal` is true, the id must have this form; if it is false,
-// the id must not. Returns the first of three ids that fits: that of the upgrade under way, the one
-// that the agent was told, or the one that the exploration uses.
+// Returns the id of an upgrade, for a message of the agent. If `by_signal` is true, the id must
+// have the form that the upgrader gives to upgrades by SIGUSR2, and otherwise a different form.
+// Returns the first of three ids that is right: that of the upgrade under way, the one that the
+// agent was told, or the one that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
@@ -144,10 +144,10 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 }
 
 // Lets a random time pass before the next event. Without pauses, deadlines would often be set at
-// the same instant, and would then always pass in the same order. An agent that has closed a pipe
-// is soon killed. In some runs, a deadline must pass between the closing and the kill, and only a
-// near deadline can. So if the next event is the closing of a pipe, about half of the pauses before
-// it last until shortly before the next deadline.
+// the same instant, and would then always pass in the same order. If the next event is the closing
+// of a pipe, about half of the pauses last until shortly before the next deadline. In some runs,
+// this deadline must pass after the closing. An agent that has closed a pipe is soon killed, so
+// only a near deadline can pass before the kill.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -204,8 +204,8 @@ bool Rehearsal::let_pass(const test::Move& move) {
 }
 
 // Must be called after a move has led to `place`, a state of the supervisor. Lets all deadlines
-// pass that are due now. Returns true if at most two deadlines are due, and none of them changes
-// the state.
+// pass that are due now. Returns false if a deadline changes the state, or if more than two are
+// due.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

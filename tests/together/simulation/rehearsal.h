@@ -35,8 +35,8 @@ struct SaidTimes {
                                                                       const SaidTimes& said);
 
 // Searches the map for the move that begins at `place` and consists of this event alone, without
-// outcomes of the supervisor's orders. Returns the place to which this move leads, or nullopt if
-// the map has no such move.
+// the outcome of an action. Returns the place to which this move leads, or nullopt if the map has
+// no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline whose passing causes this event. Returns nullopt if this deadline is not
@@ -51,8 +51,8 @@ class Rehearsal {
 
   // Tries the moves of `way` one after the other, with a supervisor in its first state and with
   // random pauses between them. `way` has the indices of the moves in the map's list. Returns false
-  // if a move cannot be made: its deadline does not pass when it should, or its event cannot
-  // happen.
+  // if a move cannot be made, because its event cannot happen, or because its deadline does not
+  // pass at the right time.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
   // Returns the pauses of the last run(), one before each move.

@@ -9,9 +9,9 @@ namespace upgrader::simulation {
 namespace {
 
 // Changes the random options and faults of a run so that it can be guided. The run gets the options
-// with which the guide's path, a sequence of events, was found. The random events that would hinder
-// the guide are removed: signals, operators, hold-ups of the loop, and late events of agents that
-// have exited.
+// of the map on which the guide's path, a sequence of events, was found. The random events that
+// would hinder the guide are removed: signals, operators, hold-ups of the loop, and late events of
+// agents that have exited.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

@@ -12,8 +12,8 @@ class SeatedSupervisor {
  public:
   explicit SeatedSupervisor(const Policy& policy) : supervisor_(policy) {}
 
-  // The third argument is memory that the real supervisor reuses for its result, to save time. Here
-  // the memory is not used, since the judge copies the result anyway.
+  // The third argument is memory that the real supervisor reuses for its result, to save time. The
+  // judge copies the result anyway, so this function ignores the memory.
   [[nodiscard]] Actions step(const Event& event, Time now, const Actions&) {
     return simulation::the_judge->step(supervisor_, event, now);
   }

@@ -3,9 +3,9 @@
 // and the moves between them. At the end, `make simulate` prints how much of these maps the runs
 // have visited.
 //
-//   simulate SEEDS [N]     runs the seeds from 1 to SEEDS; then, N times, runs further seeds that
-//                          can lead to moves that no run has made; then prints figures and a
-//                          result line
+//   simulate SEEDS [N]     runs the seeds from 1 to SEEDS. Then, N times, looks for further seeds
+//                          that can lead to moves that no run has made, and runs these seeds.
+//                          Prints figures and a result line
 //   simulate -s SEED       runs one seed; with -t prints its whole trace
 //   simulate -c SEEDS      for a program with an injected bug: runs the seeds from 1 to SEEDS;
 //                          succeeds if one of them fails, and says which
@@ -111,7 +111,7 @@ constexpr std::uint64_t repeated_seeds = 100;
 
 // The results of the workers, in memory that they share with their parent.
 struct Report {
-  std::atomic<std::uint64_t> next{0};  // the next seed of the list that a worker runs
+  std::atomic<std::uint64_t> next{0};  // the number of seeds that workers have taken so far
   std::atomic<std::uint64_t> failed_seed{0};
   std::array<std::atomic<std::uint64_t>, workers> at_seed{};
   std::array<Tally, workers> tallies{};
@@ -216,11 +216,10 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Returns seeds whose runs can make moves that no run has made yet. Looks at the next seeds after
-// `above`, as many as are needed so that each goal (the move to which a run is led) occurs once.
-// Returns each seed whose goal no run has made. If a run has made the goal, but other moves that
-// lead from the goal's first state are left, also returns the seed, but at most one such seed for
-// each state.
+// Returns seeds whose runs can make missed moves (allowed moves that no run has made yet). Looks at
+// the next seeds after `above`, as many as are needed so that each goal (the move to which a run is
+// led) occurs once. Returns each seed whose goal is a missed move. If another missed move begins in
+// the same state as the goal, also returns the seed, but at most one such seed for each state.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -119,9 +119,9 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // This map has two moves: the start of an agent, and then the event that reports that no `hello`
-  // has come for five seconds. If the start timeout is shorter than five seconds, the upgrader ends
-  // the agent before that event. So a run can make both moves only with a longer start timeout.
+  // This map has two moves: the start of an agent, and then the event that the five seconds for its
+  // `hello` have passed. If the start timeout is shorter than five seconds, the upgrader ends the
+  // agent before that. So a run can make both moves only with a longer start timeout.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

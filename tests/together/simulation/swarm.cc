@@ -12,8 +12,8 @@ Duration some_time(Random& random) {
 
 namespace {
 
-// Draws the rate of a fault, in percent: a number from 1 to `most` in `percent_on` of a hundred
-// draws, and 0 in the others.
+// Draws the rate of a fault, in percent. With a probability of `percent_on` percent, the rate is a
+// number from 1 to `most`. Otherwise it is 0.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
 }
@@ -66,8 +66,8 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
-  // Each run ends with a good upgrade, whose trial takes a second. Agents in guided runs send no
-  // heartbeats, so the watchdog's time must be longer than that trial.
+  // Each run ends with a good upgrade, whose trial takes a second. In guided runs, agents send no
+  // heartbeats. So the watchdog's time is longer than a second: it must not end the trial.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 

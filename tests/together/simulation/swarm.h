@@ -27,7 +27,7 @@ enum class Deed {
   exit_zero,
   exit_badly,
   crash,
-  exit_with_words,  // sends `unfit` or `stopped`, and exits
+  exit_with_words,  // sends `unfit` or `stopped`, and then exits
   leave_grandchild,
   close_output,
   close_input,
@@ -72,7 +72,8 @@ struct Swarm {
   int jostles = 0;  // the percentage of system calls during which other processes act
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
-  int freezes = 0;  // how often all processes are stopped for a while
+  // The percentage of turns of the loop before which all processes are stopped for a while.
+  int freezes = 0;
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;
@@ -84,14 +85,15 @@ struct Swarm {
 
   // ---- the settings of the simulated agents
   int mischief_makers = 0;         // how many of a hundred agents misbehave
-  std::vector<Deed> deeds;         // the kinds of misbehaviour from which each process draws
+  std::vector<Deed> deeds;         // the kinds of misbehavior that a process may choose
   std::size_t mischief_max = 1;    // how often a process misbehaves at most
   int trickles = 0;                // how many of a hundred agents move few bytes at a time
   std::int64_t slowness_ms = 100;  // milliseconds that an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
   int odd_requests = 0;  // the percentage of requests that have random members
-  int stale_events = 0;  // how often a late event about an ended agent is delivered
+  // The percentage of events with which a late event about an ended agent comes.
+  int stale_events = 0;
   bool guided = false;
   // Init reads its socket for this time, then leaves the socket unread for the same time, and so
   // on. If 0, init always reads its socket.
@@ -107,7 +109,7 @@ struct Swarm {
   std::vector<Visit> visits;  // visits to the control directory, if there is one
   int status_failures = 0;    // the percentage of writes of status.json that fail
   int fifo_failures = 0;      // the percentage of attempts to open the FIFO that fail
-  Duration calm_after{0};     // after this time at the latest, a random run has no more faults
+  Duration calm_after{0};     // the latest time at which the faults of a random run end
 };
 
 [[nodiscard]] Swarm draw_swarm(Random& random);
