@@ -53,8 +53,8 @@ static int writes(int flags) {
   return (flags & (O_CREAT | O_TRUNC)) != 0;
 }
 
-// POSIX promises that the result of dlsym() can be converted to a function; ISO C has no such
-// conversion, hence __extension__.
+// ISO C has no conversion from the result of dlsym() to a function, but POSIX promises that it
+// works. __extension__ keeps the compiler from a warning about it.
 #define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
 // The callers of open() pass the argument `mode` only if the call may make a file. So `mode` is

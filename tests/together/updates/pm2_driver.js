@@ -1,9 +1,9 @@
-// Drives pm2 by its interface for programs. Each line of standard input is a request, and is
+// Controls pm2 through pm2's JavaScript interface. Each line of standard input is a request, and is
 // answered by a line of JSON on standard output. PM2 in the environment names the directory of the
 // package.
 //   start SCRIPT [MILLISECONDS]    starts the service as pm2's documentation advises for reloads
-//                   without downtime; with MILLISECONDS, a restart waits so long, and longer after
-//                   each further failure
+//                   without downtime; with MILLISECONDS, pm2 waits that long before it restarts the
+//                   service, and longer after each further failure
 //   restart         reload         delete         state
 // At the end of input, pm2 and the programs that it runs are ended.
 'use strict';

@@ -1,8 +1,8 @@
 # The two sides that tests/together/updates/pm2 compares: `npm install -g` with pm2, and update() of
-# the JavaScript library for agents, with agentify. Each side runs its own web server. The
-# installation of a side can be killed just before its n-th call to a function of the C library that
-# changes files, such as rename(); kill_at.c counts these calls. The side then reports the trees of
-# files that are left. Only one thread may use a side.
+# the JavaScript library for agents, with agentify. Each side runs its own web server. A test can
+# kill the installation of a side just before its n-th call to a function of the C library that
+# changes files, such as rename(); kill_at.c counts these calls. After that, the side reports which
+# trees of files exist. Only one thread may use a side.
 import hashlib
 import json
 import os
@@ -176,7 +176,7 @@ class Pm2(Side):
     name = "npm install -g and pm2"
 
     def __init__(self, place, registry, pm2, delay_ms=None):
-        """With `delay_ms`, pm2 waits so many milliseconds before a restart, and longer after each
+        """With `delay_ms`, pm2 waits that many milliseconds before a restart, and longer after each
         further failure."""
         super().__init__(place, registry)
         self.delay = [] if delay_ms is None else [str(delay_ms)]
@@ -226,8 +226,8 @@ class Pm2(Side):
         return self.install_killed(at, self.command())
 
     def works(self):
-        """Restarts the service. Returns the version that answers. Returns `none` if pm2 refuses, if
-        it has tried three times, or if nothing answers within a minute."""
+        """Restarts the service. Returns the version that answers. Returns `none` if pm2 refuses the
+        restart, if more than three restarts have failed, or if nothing answers within a minute."""
         first = self.ask("restart")
         before, latest = first.get("restarts", 0), time.monotonic() + 60
 

@@ -1,6 +1,7 @@
 // Tests requests of upgraderctl with sequences of events: the statuses that upgraderctl reads, the
 // lines that it sends, and how the request ends. Some requests have the same id as an earlier
-// request for a different executable. Some requests end without the usual facts, such as an answer.
+// request for a different executable. Some requests end although a fact is missing, such as the
+// answer.
 #include "tools/upgraderctl/core/conversation.h"
 
 #include <catch2/catch.hpp>
@@ -374,7 +375,7 @@ TEST_CASE("an upgrade that is only followed is asked for by nobody") {
   CHECK(talk.ended_with() == exit_done);
 }
 
-// ---- ids under which another request has begun an upgrade, and endings without the usual facts
+// ---- ids under which another request has begun an upgrade, and endings although a fact is missing
 
 namespace {
 
@@ -421,8 +422,8 @@ TEST_CASE("another request's upgrade may be recognised only by its ending or its
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  // The ended upgrade u1 was an upgrade to version 1.1, which an earlier request has begun. This
-  // request has the same id, but is for version 1.2. So it must count as refused.
+  // An earlier request with the id u1 has made an upgrade to version 1.1, which has ended. This
+  // request has the same id, but asks for version 1.2. So it must count as refused.
   talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # A fake upgrader that has a control directory and no agents. It handles status.json, previous.json
-# and the FIFO as upgrader(8) says, and executes orders that the test writes to its standard input.
-# It shares no code with upgraderctl or the upgrader.
+# and the FIFO by the rules of upgrader(8), and executes orders that the test writes to its standard
+# input. It shares no code with upgraderctl or the upgrader.
 #
 # usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until an order
 #                               such as `pass` changes it
@@ -36,7 +36,7 @@ class Double:
         self.directory = directory
         self.now = now
         self.offset = 0.0
-        self.mute = False  # true: does not write status.json, as on a full disk
+        self.mute = False  # true if status.json is not written, as on a full disk
         self.refusal = None    # the reason with which the next request is refused
         self.hold = 0  # how many of the next requests get no answer
         self.taken = []  # types of the requests that were obeyed or refused
@@ -98,7 +98,8 @@ class Double:
     def read_fifo(self):
         try:
             got = os.read(self.fifo, 65536)
-        except BlockingIOError:  # a writer has gone, and another one has come before this read
+        # The last writer has closed the FIFO, but another writer has opened it since.
+        except BlockingIOError:
             return
         if not got:
             self.line = b""
@@ -245,8 +246,8 @@ class Double:
         self.finish("fell_back", stage, " ".join(reason))
 
     def do_set(self, *text):
-        """Gives members of the status the values that they have in this JSON object. A member with
-        the value null is removed."""
+        """Changes the status: each member of this JSON object replaces the member of the same name.
+        A member with the value null is removed."""
         for name, value in json.loads(" ".join(text)).items():
             self.state[name] = value
             if value is None:
@@ -315,8 +316,8 @@ class Double:
                 if not got:
                     return
                 orders += got
-            # Executes the orders that have been read, one in each line. Stops at an order `when`
-            # until the request for which this order waits has come.
+            # Executes the orders that have been read, one in each line. At an order `when`, stops
+            # until a request of the named type has come.
             while awaited is None or awaited in self.taken:  # ends when no whole line is left
                 if awaited is not None:
                     self.taken.remove(awaited)

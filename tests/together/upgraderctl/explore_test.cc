@@ -23,8 +23,8 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// The true facts about the upgrader to which the request was sent. They do not change after that
-// upgrader has exited.
+// The true facts about the upgrader to which the request was sent. They stay as they are when this
+// upgrader exits.
 struct Truth {
   bool alive = true;
   bool last_word = false;  // true if status.json says that the upgrader has ended
@@ -373,8 +373,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl trusts a good upgrader: if the upgrader lives and obeys every request,
-// the conversation must end, and must report the upgrade's true ending.
+// Checks the report about a good upgrader: if the upgrader lives and obeys every request, the
+// conversation must end, and must report the upgrade's true ending.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;

@@ -154,8 +154,8 @@ TEST_CASE("a name that no upgrader has is refused, with the names that there are
   CHECK(std::get<NoPlace>(choose_place(parsed({"absent", "status"}), bases)).text ==
         "there is no upgrader absent below /run/upgrader and /u; there is: app log");
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), {{"/u"}})).path == "/u/absent");
-  // The first directory has no names: it is empty, or the caller may not list it. In the second
-  // case an upgrader `absent` may be there. So the name is not refused.
+  // In /run/upgrader upgraderctl finds no names: the directory is empty, or the caller may not list
+  // it. If it cannot be listed, an upgrader `absent` may be there. So the name is not refused.
   const std::vector<Base> unlisted = {{"/run/upgrader"}, {"/u", {"mine"}}};
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), unlisted)).path ==
         "/run/upgrader/absent");
@@ -270,9 +270,9 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
     CHECK(refused());
-    options.resolved = "/opt/agent/1.1";  // the link's target is the program of upgrade u7
+    options.resolved = "/opt/agent/1.1";  // the link leads to the program of upgrade u7
     CHECK_FALSE(refused());
-    options.resolved.reset();  // the link's target is not known
+    options.resolved.reset();  // it is not known where the link leads
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";

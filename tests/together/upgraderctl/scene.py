@@ -140,8 +140,8 @@ class Asking:
         return self.streams[stream.fileno()].decode() if stream else ""
 
     def wait_for(self, condition, what):
-        """Reads the output until the condition holds. Fails, and names `what`, if upgraderctl ends
-        before that or the time is over."""
+        """Reads the output until the condition holds. If upgraderctl ends before that, or too much
+        time passes, fails and names `what`."""
         ends = time.monotonic() + DEADLINE
         while not condition():
             need(self.open and time.monotonic() < ends, "waited in vain for", what, "\n", self.out,
@@ -231,7 +231,8 @@ class Screen:
 
     def lines(self):
         """Returns the lines that the terminal shows. Understands only the control sequences that
-        upgraderctl uses: up, back, and clear to the end of the line or page."""
+        upgraderctl uses: one line up, the start of the line, and clear to the end of the line or
+        page."""
         lines, row, column = [""], 0, 0
         for part in re.findall(r"\x1b\[[0-9]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.written):
             if part == "\n":

@@ -314,8 +314,8 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
     return hearing_of({fifo_error, there, stopped, full});
   };
   CHECK(of(0, true) == Hearing::listens);
-  // No process has the upgrader's pid, since the upgrader runs in a different PID namespace. It
-  // still listens, since its FIFO can be opened.
+  // In this PID namespace, no process has the upgrader's pid, since the upgrader runs in a
+  // different one. The upgrader still listens, since its FIFO can be opened.
   CHECK(of(0, false) == Hearing::listens);
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
