@@ -456,7 +456,8 @@ void World::end_leftovers() {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
-  // Kills the processes that the test has left running and passed to adopt(). No upgrader ends them.
+  // Kills the processes that the test has left running and passed to adopt(). No upgrader ends
+  // them.
   for (const pid_t pid : strangers_)
     kill(pid, SIGKILL);
 }

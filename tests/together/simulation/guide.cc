@@ -242,9 +242,9 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// If the next move closes a pipe, and a later move needs the next deadline to pass, lets time pass
-// until shortly before this deadline. An agent that has closed a pipe is soon killed, so a distant
-// deadline could not pass before the kill.
+// Prepares a move that closes a pipe: if a later move needs the next deadline to pass, lets time
+// pass until shortly before this deadline. An agent that has closed a pipe is soon killed, so a
+// distant deadline could not pass before the kill.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;

@@ -186,10 +186,10 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// After each of a dead agent's last words (messages that are read after its exit), delivers every
-// event that can be about an agent, with an agent that the supervisor does not know. Such an event
-// must change nothing. The run's guide (guide.h) cannot deliver events between two last words,
-// since a guide acts only when the simulated machine is at rest.
+// Delivers every event that can be about an agent, with an agent that the supervisor does not know.
+// Does so if `event` is one of a dead agent's last words (messages that are read after its exit).
+// The delivered events must change nothing. The run's guide (guide.h) cannot deliver events between
+// two last words, since a guide acts only when the simulated machine is at rest.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
