@@ -298,8 +298,9 @@ class Double:
         return self.log_path.read_text(errors="replace")
 
     def keeper(self):
-        """Waits until agentify's child that keeps the daemon has set its own name, and returns its
-        pid. Children that keep only a command, such as a check, have another name."""
+        """Waits until agentify's keeper, the parent of the daemon, has set its own name, and
+        returns its pid. Children of agentify that run only a command, such as a check, have a
+        different name."""
         return wait_until(self.find_keeper, "the keeper runs")
 
     def find_keeper(self):

@@ -39,7 +39,8 @@ struct World {
   bool started_once = false;
   bool cancelled = false;
   bool follows = false;
-  bool killed_otherwise = false;  // a signal outside the stop plan killed the main process
+  // A signal that is not in the stop plan (option --stop) killed the main process.
+  bool killed_otherwise = false;
   std::optional<Probe> asked = {};
   Kept kept = Kept::nothing;
 

@@ -148,8 +148,8 @@ def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
 
 
 def test_the_stop_plan_goes_from_signal_to_signal(stage):
-    """each signal of the stop plan gets its time; if SIGKILL is needed after the plan, the stop
-    counts as unclean"""
+    """each signal of the stop plan (option --stop) gets its time; if the daemon must be killed by
+    SIGKILL after the plan, the stop counts as unclean"""
     text = "for s in INT QUIT TERM; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     daemon = [stage.script("daemon", text)]
     one = stage.agentify("--stop=QUIT:100ms,INT:100ms,TERM:100ms", daemon=daemon).activate()

@@ -97,8 +97,8 @@ def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
 
 
 def test_a_daemon_that_lasts_is_committed(stage):
-    """a daemon that lasts is committed; its version is the name of its release, since all releases
-    use the same name for their program"""
+    """a daemon that stays ready for the settle time is committed; its version is the name of its
+    release, since all releases use the same name for their program"""
     one = Machine(stage, "--trial=1s", "--commit=healthy")
     one.wait_for("the daemon is ready")
     one.upgrade("v2", READY)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests agentify unit: its output for each init system is well formed, keeps every word of a
-command line as it was typed, and agrees with the service files of the sample agent, which make
-check-init boots. Ends with `N passed, N failed`."""
+command line as it was typed, and agrees with the service files of the sample agent, which `make
+check-init` tests under real init systems. Ends with `N passed, N failed`."""
 
 import itertools
 import os

@@ -282,7 +282,7 @@ void Puppet::say(const std::string& bytes) {
 
 // Writes as much output as the pipe takes now, but at most 4096 bytes of a flood without end. Never
 // blocks: each write has at most 4096 bytes (PIPE_BUF), and poll() reports a pipe as writable only
-// if so many bytes fit.
+// if 4096 bytes fit.
 void Puppet::write_output() {
   for (;;) {
     while (flood_left_ != 0 && output_.size() < 65'536) {

@@ -95,7 +95,7 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   world.signal(SIGUSR2);
   world.wait_for_log("busy");
 
-  first.expect_silence();  // This check would fail if the agent or the upgrader had exited.
+  first.expect_silence();  // this check would fail if the agent or the upgrader had exited
   first.ready();
   first.expect("activate");
 }

@@ -35,7 +35,7 @@ struct Start {
   // Variables that are added to the test's own environment. In `LISTEN_PID=self`, the value `self`
   // is replaced with the upgrader's pid.
   Texts environment{};
-  // Called in the forked child before it executes the upgrader
+  // Called in the forked child before it executes the upgrader.
   std::function<void()> before_exec{};
 };
 

@@ -166,8 +166,8 @@ def play_held(directory):
 
 
 def play_heartbeats(directory):
-    """Checks that an agent sends heartbeats if they are requested, but only once it is active, and
-    that it then stops as usual."""
+    """Checks that an agent sends heartbeats if they are requested, but not before it is active, and
+    that such an agent stops as usual."""
     port, file = free_port(), os.path.join(directory, "beats")
     with held_agent(port, file) as process:
         hear(process)

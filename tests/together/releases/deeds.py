@@ -218,8 +218,8 @@ class Judge:
 
     def look_at_end(self, root, expected):
         """Checks the directory after the interrupted command was run again, and after one more
-        command that writes to the directory. `expected` lists the facts that are right after the
-        interrupted command was run again."""
+        command that writes to the directory. `expected` lists the facts that are allowed after the
+        first of the two."""
         if not self.deed.startswith("forget") and facts(self.stage, root) not in expected:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",

@@ -109,8 +109,9 @@ class Atlas {
 // event, or nobody if the event is not among an agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
-// Records which places (states), moves and cells of the exploration's maps the runs have visited.
-// All processes of the simulation share the memory of this record.
+// Records which places (states), moves, and cells (pairs of a phase and an event) of the
+// exploration's maps the runs have visited. All processes of the simulation share the memory of
+// this record.
 class Visits {
  public:
   explicit Visits(const Atlas& atlas);
