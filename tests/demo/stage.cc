@@ -76,7 +76,7 @@ class Log {
   WriterSettings settings_;
   int descriptor_ = -1;
   int old_ = -1;
-  std::size_t late_ = 0;  // counts down to the end of the late lines; see is_late()
+  std::size_t late_ = 0;  // the number of lines until no more lines are late
   std::size_t rotations_ = 0;
 };
 

@@ -24,8 +24,8 @@ class Bench {
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
-  // ---- events. Each function returns all actions of the supervisor to which the event leads,
-  // including those to which the outcomes of these actions lead.
+  // ---- events. Each function returns all actions of the supervisor to which the event leads. If
+  // the outcomes of these actions lead to further actions, it returns these, too.
   Actions start();
   Actions say(Generation generation, agent_protocol::AgentMessage message);
   Actions last_word(Generation generation, agent_protocol::AgentMessage message);
@@ -64,8 +64,8 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // A function that have_watched() sets, and that is called after each step of the supervisor, also
-  // after the steps that report outcomes of orders.
+  // The type of a function that is called after each step of the supervisor, including the steps
+  // that report outcomes of orders. have_watched() sets this function.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 

@@ -103,8 +103,9 @@ std::vector<NamedEvent> every_event(const State& state, bool of_one_gone) {
   if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
-  // Adds late events about an agent that has exited. They use the number of a generation that never
-  // existed. To the supervisor this is the same, because it forgets every agent that has exited.
+  // Adds late events about an agent that has exited. The events name a generation that never
+  // existed. The supervisor cannot tell the difference, since it forgets every agent that has
+  // exited.
   if (of_one_gone) add_events_of(state.last_generation + 7, events);
   events.push_back({"sigterm", StopRequested{}});
   events.push_back({"sigquit", QuitRequested{}});

@@ -17,7 +17,7 @@ namespace upgrader::test {
 struct InitListener {
   bool ready = false;      // READY=1 was heard
   bool stopping = false;   // STOPPING=1 was heard
-  bool reloading = false;  // RELOADING=1 was heard, and no READY=1 since
+  bool reloading = false;  // RELOADING=1 was heard, and no READY=1 after it
   Time waits_until{};      // the time until which EXTEND_TIMEOUT_USEC= has asked init to wait, or 0
   std::deque<Time> heard_at = {};  // the times of the messages of the last second
 
@@ -37,7 +37,7 @@ struct InitListener {
     ready = ready || is_ready;
     stopping = stopping || is_stopping;
     reloading = is_reloading || (reloading && !is_ready);
-    if (is_stopping) waits_until = Time{};  // init's own limit for a stop begins
+    if (is_stopping) waits_until = Time{};  // from now on, init's own limit for a stop holds
     hear_more_time(text, now);
     while (!heard_at.empty() && heard_at.front() <= now - std::chrono::seconds(1))
       heard_at.pop_front();

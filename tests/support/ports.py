@@ -5,8 +5,8 @@ import socket
 
 def free_port():
     """Returns a port of 127.0.0.1 on which no process listens now. The port is below those that the
-    kernel gives to outgoing connections. Otherwise a connection of another test could get the port
-    before the program listens on it."""
+    kernel gives to outgoing connections, if there is one below. So no connection of another test
+    gets the port before the program listens on it."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         end = int(file.read().split()[0])
     for _ in range(1_000):

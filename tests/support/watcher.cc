@@ -162,9 +162,9 @@ void Watcher::see_action(const Action& action, Time now) {
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
     // The order ProveRelink syncs a program to disk, and must come before the order Relink, which
-    // makes the link name this program. Only the Relink of a fallback at a boot, which leaves the
-    // link of --previous alone, needs no ProveRelink: the fallback's program was synced when it was
-    // committed.
+    // makes the link name this program. The Relink of a fallback at a boot needs no ProveRelink,
+    // because the fallback's program was synced when it was committed. Only this Relink leaves the
+    // link of --previous as it is.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -446,7 +446,7 @@ std::string Watcher::print() const {
     if (process.failed_id) text += '!' + *process.failed_id;
     if (process.state) text += '+';
     text += process.stop_id.value_or("");
-    // The `@` separates this time from the digits of the id before it.
+    // The `@` separates kill_from from stop_id, which may end with digits.
     text += process.kill_from ? "@" + std::to_string(process.kill_from->count()) : "-";
     text += ' ';
   }

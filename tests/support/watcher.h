@@ -29,8 +29,9 @@ class Watcher {
   // exited.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, but no
-  // deadlines of other agents. If `generation` is 0, no deadline has passed.
+  // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, and
+  // those of other agents have not. If `generation` is 0, no agent's deadlines have passed at that
+  // moment.
   void let_time_pass(Generation generation);
 
   // Replaces the number of every generation that the watcher knows by a new number from `ranks`.
@@ -46,7 +47,7 @@ class Watcher {
   struct Process {
     bool greeted = false;
     bool ready = false;
-    bool promised = false;   // true from the order to send `activate` until all of it is written
+    bool promised = false;   // true while `activate` is sent and not fully written
     bool activated = false;  // `activate` has been fully written
     bool on_trial = false;
     bool promises_word = false;  // true if the agent's `hello` names the feature `readiness`
@@ -121,7 +122,7 @@ class Watcher {
   bool by_agent_ = true;
   bool by_control_ = false;          // true if an operator requested the last upgrade
   bool operator_asks_ = false;       // true if this step handles an operator's request
-  std::optional<std::string> owed_;  // the name of an operator's request without an answer
+  std::optional<std::string> owed_;  // the name of an operator's request, until it is answered
   bool recorded_ = true;             // true if the ending of the last accepted upgrade is recorded
   // The program of the supervisor's last order ProveRelink, which syncs a program to disk before
   // the link names it.

@@ -35,7 +35,7 @@ inline Program does_nothing() {
 // An event loop with agents. Records the events that the agents cause.
 struct Bench {
   Bench() {
-    ::signal(SIGPIPE, SIG_IGN);  // the upgrader ignores SIGPIPE, too
+    ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
     REQUIRE(uv_loop_init(&loop) == 0);
     agents = std::make_unique<Agents>(
         &loop, ChildSetting{},
@@ -139,8 +139,7 @@ class Puppet {
     }
     REQUIRE(errno == EAGAIN);
   }
-  // Reads one page (4,096 bytes, as fill() writes them) of the agent's input. Fails the test if
-  // fewer bytes are there.
+  // Reads 4,096 bytes (one page) of the agent's input. Fails the test if fewer bytes are there.
   void hear_a_page() const {
     char bytes[4096];
     REQUIRE(::read(input_.get(), bytes, sizeof bytes) == sizeof bytes);

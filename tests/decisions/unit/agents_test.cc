@@ -48,14 +48,15 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  // If lines are left over, the loop does not wait, and the timeout is 0. The timeout -1, with
-  // which the loop waits without a limit, shows that no line is left over.
+  // The timeout -1 means that the loop waits without a limit. The timeout would be 0 if there were
+  // lines of the agent that have not been reported yet.
   CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // `turns_before` is declared first, so that it is destroyed last. The destructor of `agent` ends
-  // the agent at the end of the test, and `bench.during` records this exit in `turns_before`, too.
+  // At the end of the test, the destructor of `agent` ends the agent, and `bench.during` records
+  // the agent's exit in `turns_before`. So `turns_before` must be destroyed last, and is declared
+  // first.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);

@@ -25,12 +25,11 @@ enum class Presence { required, optional };
 
 struct Row {
   std::string type;
-  std::string others;  // all other required members, and a comma after them
+  std::string others;  // JSON of the other required members, each with a comma
   std::string name;
   Holds holds;
   Presence presence;
-  // For a number: its minimum. For a list of strings: the maximum number of strings, although this
-  // member is named `min`.
+  // The minimum of a number, or the maximum number of strings in a list.
   std::int64_t min = 0;
   // The maximum of a number, or the maximum number of bytes of a string or of each string in a
   // list. 0 means no limit.
@@ -494,7 +493,7 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns a copy of `read` in which the member `name` has the value that it has in a new object.
+// Returns a copy of `read` in which the member `name` has its initial value.
 // This is the expected result if the codec has refused this member and has read all other members.
 template <class Members>
 Members without(const std::string& name, Members read) {

@@ -12,8 +12,9 @@ using namespace std::string_literals;
 
 namespace {
 
-// Names for the two values of next_attempt()'s last argument. This argument says whether the link
-// of --previous names an executable that could be started instead of AGENT's.
+// Names for the two values of next_attempt()'s last argument. This argument says whether there is a
+// previous executable (named by the link of --previous), which could be started instead of the
+// executable that AGENT's link names.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
@@ -152,8 +153,8 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // From now on, the link of --previous names an executable. AGENT's executable has been started
-  // too often, so the executable of --previous must be started next.
+  // From now on, there is a previous executable. AGENT's executable has been started too often, so
+  // the previous one must be started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.attempts_exhausted);

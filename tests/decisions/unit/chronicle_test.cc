@@ -98,8 +98,8 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
 
   CHECK(chronicle.upgrade()->from.executable == "");
   // The chronicle has recorded an upgrade, but not its terms, such as the mode and the timeouts.
-  // status_news() takes the terms from the supervisor's state. Here it gets an empty state, in
-  // which no upgrade is under way, so status.json must not show the recorded upgrade.
+  // status_news() takes the terms from the supervisor's state. In the empty state of this test, no
+  // upgrade is under way, so status.json must not show the recorded upgrade.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -269,8 +269,8 @@ int error_of(const AgentMessage& message) {
   return line ? 0 : line.refusal().error_number;
 }
 
-// Returns an `activate` with a `state` so long that the message's other members hardly fit into the
-// line. `state_bytes` more bytes make the state longer still.
+// Returns an `activate` whose line is nearly as long as a line may be. The `state` has 10,800 bytes
+// that take six bytes each in the line, and then `state_bytes` bytes that take one byte each.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

@@ -16,8 +16,8 @@
 #include "tests/support/temporary_directory.h"
 #include "upgrader/shell/control.h"
 
-// At the start of a test, the control directory is open, but nobody has claimed it, so no request
-// is read. The supervisor has an active agent. All programs of the fixture are /bin/true.
+// At the start of a test, the control directory is open. No request is read before the test calls
+// take(). The supervisor has an active agent. All programs of the fixture are /bin/true.
 class Desk {
  public:
   Desk() {
@@ -36,9 +36,10 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the control directory. From the next settle() on, lines are read from the directory's
-  // FIFO. The tests that use this fixture write only lines that are not valid requests. For each of
-  // these lines, `shown` gets the text for the log.
+  // Claims the control directory, as an upgrader does that wants to read its requests. From the
+  // next settle() on, lines are read from the directory's FIFO. The tests that use this fixture
+  // write only lines that are not valid requests. For each of these lines, the text that the
+  // upgrader would log is appended to `shown`.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },

@@ -314,7 +314,7 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
 // relies on them: see fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {
-    if (phase == Phase::ended) continue;  // an upgrader that has ended answers nobody
+    if (phase == Phase::ended) continue;  // the upgrader has ended, and reads no request
     INFO(name_of(phase));
     Office office;
     (*office.bench).reach(phase);

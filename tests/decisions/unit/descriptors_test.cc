@@ -64,7 +64,8 @@ int next_descriptor() {
 }  // namespace
 
 TEST_CASE("standard descriptors that are closed become /dev/null, others stay") {
-  // Bit N of this number says whether standard descriptor N (0 to 2) is closed before the call.
+  // Bit N of this number says whether standard descriptor N (0 to 2) is closed before the call of
+  // open_standard_descriptors().
   const int closed = GENERATE(range(0, 8));
   CHECK(in_a_child([&] {
     int pipe_ends[2];
@@ -79,7 +80,7 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
 
     if (open_standard_descriptors() != 0) return false;
 
-    if (next_descriptor() != pipe_ends[0]) return false;  // a descriptor was left open
+    if (next_descriptor() != pipe_ends[0]) return false;  // the tested function has left one open
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }

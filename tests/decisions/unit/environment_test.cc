@@ -108,7 +108,8 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  // Opens descriptor 3 if it is closed: fcntl() takes the lowest free number from 3 on.
+  // Makes sure that descriptor 3 is open: this call opens the lowest descriptor from 3 on that is
+  // closed.
   const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 

@@ -232,7 +232,7 @@ TEST_CASE("a message that an agent reads in part is sent on until it closes its 
   CHECK_FALSE(bench.agents->start(
       1, shell("head -c 70000 >/dev/null; echo taken; exec </dev/null tail -f /dev/null")));
   const pid_t group = bench.agents->pid_of(1);
-  REQUIRE(::kill(-group, SIGSTOP) == 0);  // the agent is stopped until all messages are sent
+  REQUIRE(::kill(-group, SIGSTOP) == 0);  // the agent reads nothing until SIGCONT
   for (int count = 0; count < 5; ++count)
     bench.agents->send(1, large_message());
   REQUIRE(bench.count<InputClosed>() == 0);
@@ -269,7 +269,7 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
   CHECK(ended_child());
   uv_run(&bench.loop, UV_RUN_NOWAIT);
   CHECK_FALSE(ended_child());
-  // Checks that no handle is left in the loop: uv_run() returns 0 only then.
+  // uv_run() returns 0 only if no handle is left in the loop.
   CHECK(uv_run(&bench.loop, UV_RUN_NOWAIT) == 0);
 }
 

@@ -90,8 +90,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // The exec is made by syscall(), and is the call that fails here. Before it, the child has called
-  // syscall() NSIG - 1 times, each time to reset one signal to its default.
+  // The child calls syscall() NSIG - 1 times to reset one signal after the other to its default.
+  // These calls succeed. The next call of syscall() is the exec, and fails.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});
@@ -168,8 +168,8 @@ TEST_CASE("an interpreter that cannot be read is told as such") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
 
-  constexpr int its_own_reads = 2;  // reads of the script itself; the second finds its end
-  const agent_protocol::Refusal refusal = refusal_of(script, its_own_reads);
+  // Two reads of the script succeed: the first gets its text, the second finds its end.
+  const agent_protocol::Refusal refusal = refusal_of(script, 2);
 
   CHECK(refusal.error_number == EIO);
   CHECK(refusal.reason == "its interpreter /bin/sh " + unreadable);

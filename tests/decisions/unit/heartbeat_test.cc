@@ -320,7 +320,7 @@ TEST_CASE("an agent whose heartbeat is due is looked at before that is judged") 
   CHECK(bench.supervisor().late(due) == std::vector<Generation>{1});
   // The supervisor's clock is five seconds past the heartbeat's deadline, but the agent's messages
   // have been read only up to a millisecond before that deadline. So the supervisor must not count
-  // the heartbeat as missed: the messages must first be read once more.
+  // the heartbeat as missed before the messages up to the deadline have been read.
   Supervisor supervisor = bench.supervisor();
   CHECK(supervisor.step(DeadlinePassed{due - 1ms}, due + 5s).empty());
   CHECK(supervisor == bench.supervisor());

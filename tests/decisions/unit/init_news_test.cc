@@ -19,7 +19,7 @@ struct Told {
   bool active;
   bool stopping;
   const char* status;
-  std::optional<Duration> left;  // the time until the deadline, as in the status text
+  std::optional<Duration> left;  // the time until the deadline of this phase, if it has one
 };
 
 const Told all_told[]{

@@ -60,8 +60,8 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // The last message is sent at second 5, and is about a deadline at second 64.999. So 59.999 s are
-  // left, and the message asks init for 2 s more than that.
+  // The last message is sent at second 5, which is 59.999 s before the deadline at second 64.999.
+  // The message asks init for 2 s more than these 59.999 s.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK(bench.is_silent());
 }

@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Cut& cut) {
   return out << (cut.complete ? "whole " : "incomplete ") << cut.text.size() << " bytes";
 }
 
-// Returns the expected lines of the stream, which simple code computes.
+// Cuts the stream by simple code into the lines that the line reader must return.
 std::vector<Cut> cut_plainly(std::string_view stream) {
   std::vector<Cut> lines;
   while (!stream.empty()) {
@@ -179,7 +179,8 @@ TEST_CASE("a reader that has told the end reads on") {
 
 TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   LineReader reader;
-  // The first call of space() allocates the reader's buffer, which must not count as memory below.
+  // The first call of space() allocates the reader's buffer. `memory` counts only what is allocated
+  // after that.
   REQUIRE(reader.space().size() == line_bytes_max);
   const wire_test::CountedMemory memory;
   std::size_t lines = 0;

@@ -76,8 +76,8 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Makes each later fsync() of the link's directory fail: replaces the directory's descriptor by one
-// that was opened with O_PATH, which fsync() refuses.
+// Makes every later fsync() of the link's directory fail. Replaces the directory's descriptor by a
+// descriptor that was opened with O_PATH, since fsync() refuses such a descriptor.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;

@@ -100,8 +100,8 @@ std::string journal_stream_of(int fd) {
   return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-// Counts lines in the text of a log. The lines have the form "upgrader: N xxx...", where N begins
-// at 0 and grows by 1. The warnings between them say how many lines were lost.
+// Counts lines in the text of a log. The test logs lines of the form "upgrader: N xxx...", where N
+// begins at 0 and grows by 1. Warnings between these lines say how many of them were lost.
 struct Tally {
   std::size_t whole = 0;
   std::uint64_t told_lost = 0;

@@ -1,5 +1,5 @@
-// Tests message.h: the names of enumerators in messages, and the default values of members on the
-// protocol page.
+// Tests message.h: the names of enumerators in messages, and the members' default values, which the
+// protocol page gives.
 #include "agent-protocol/cpp/wire/message.h"
 
 #include <catch2/catch.hpp>

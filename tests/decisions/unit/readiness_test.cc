@@ -34,7 +34,7 @@ void put_at(int place, const OwnedFd& fd) {
 }
 
 // An InitSystem (the part that notifies init) with a descriptor for --notify-fd, and without a
-// socket of init. It is told that an agent is active.
+// socket of init. tell() reports to the InitSystem that an agent is active.
 class Teller {
  public:
   explicit Teller(OwnedFd readiness) : init_(nullptr, Duration::zero(), std::move(readiness)) {

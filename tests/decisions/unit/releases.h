@@ -40,6 +40,5 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// A function that does nothing, for the parameter `before_sync`. The tested code calls that
-// function before each sync.
+// A `before_sync`, the function that the tested code calls before each sync. It does nothing.
 inline const upgrader::BeforeSync nothing = [] {};

@@ -1,7 +1,7 @@
 // Tests the `serialize` functions of the messages with the JSON archives of the library cereal.
 // These archives and the project's own codec must agree on every well-formed message. Cereal's
-// archives have neither limits nor optional members. So this file adds functions with which they
-// save and load a Member (member.h), a value that has limits and may be optional.
+// archives have neither limits nor optional members. So this file adds the functions by which
+// cereal's archives save and load a Member (member.h), a value that has limits and may be optional.
 
 // These lines switch off a check of clang's sanitizer for RapidJSON, which adds to a null pointer:
 // see json_line.cc.

@@ -36,7 +36,8 @@ agent_protocol::Upgrade gated() {
   return request;
 }
 
-// Starts a first agent that is active, has the feature `readiness`, and has not said `healthy` yet.
+// Starts a first agent, which becomes active. The agent has the feature `readiness`, and has not
+// said `healthy` yet.
 void start_unproved(Bench& bench) {
   bench.start();
   bench.say(1, with_readiness);

@@ -71,12 +71,12 @@ symbols_added() {
 
 soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$'; }
 
-# ---- types of the functions: the compiler refuses a second declaration that differs from the
-# first, and any use of a function that is not declared
+# ---- the types of the functions. The compiler refuses a second declaration of a function that
+# differs from the first, and any use of a function that is not declared.
 
 # usage: same_types INCLUDES
-# Compiles a second declaration of every function, from functions.table. Fails unless the two
-# declarations of each function agree.
+# Compiles, after the header, a use of every exported function and the declarations of
+# functions.table. Fails unless each of these declarations agrees with the header's.
 same_types() {
   {
     echo '#include <agent-protocol/agent_protocol.h>'
@@ -87,14 +87,14 @@ same_types() {
   } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
 }
 
-# ---- the layout of the structures on this machine. On x86-64, also the layout on 32-bit machines,
-# for which options of the same compiler make code
+# ---- the layout of the structures on this machine. On x86-64, also the layout on 32-bit machines:
+# the same compiler makes code for them if it has the right options.
 
 # usage: probe HEADER
-# Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. Its
-# assembly has a line `->KIND NAME NUMBER...` for each structure (size), member (offset, size) and
-# constant, so that these values can be determined for any kind of machine without running a program
-# there.
+# Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. When the
+# program is compiled, its assembly has a line `->KIND NAME NUMBER...` for each structure (size),
+# member (offset, size) and constant. So the program need not be run, and may be compiled for any
+# kind of machine.
 probe() {
   awk '
   BEGIN {
@@ -106,8 +106,8 @@ probe() {
     print "void probe(void) {"
   }
 
-  # Removes comments: those within a line here, and in the next rule the lines of longer comments,
-  # which begin with ` *`.
+  # Removes comments. The first rule is for comments within a line. The second rule is for the lines
+  # of longer comments, which begin with `/*` or ` *`.
   { gsub(/\/\*.*\*\//, "") }
   /^\/\*/ || /^ \*/ { next }
 
@@ -169,9 +169,9 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 # usage: older_caller SIZE
 # Acts as an agent that was compiled with a header whose agent_protocol_upgrade had SIZE bytes.
 # Compiles and runs a program that requests an upgrade with this size, and with a wrong value in the
-# member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. There is no
-# upgrader, so the library cannot send the request: its error says this if the request is well
-# formed, and otherwise names the error in the request.
+# member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. The program
+# prints the library's error. A malformed request is refused with the reason. A well-formed request
+# cannot be sent, since there is no upgrader.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>

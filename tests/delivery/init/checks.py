@@ -10,7 +10,7 @@ FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
 QUICK_CRASHES = 20  # more crashes than any init system allows by default
-MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, but not for GREEDY
+MEMORY_LEFT = 100_000_000  # in bytes: enough for any release but GREEDY
 # A bad release for the check of memory: it passes its self-test, but as a candidate its agent
 # allocates ten times MEMORY_LEFT.
 GREEDY = """#!/bin/sh
@@ -82,7 +82,7 @@ class Check:
         self.works("1.0.1")
 
     def upgrade_by_init(self):
-        """Makes init request an upgrade to the version that the link names. That version then
+        """Makes init request an upgrade to the version that AGENT's link names. That version then
         requests an upgrade to the newest version by itself."""
         self.service.relink(FIRST)
         self.init.upgrade(self.machine)

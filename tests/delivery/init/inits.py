@@ -37,7 +37,7 @@ class Init:
         return "\n".join(commands) + "\n"
 
     def inspect(self, machine):
-        """Runs the checks of the running service that only this init system has."""
+        """Checks the running service in ways that only make sense under this init system."""
 
     def install(self, machine):
         raise NotImplementedError
@@ -338,7 +338,7 @@ class Busybox(WithInittab):
         machine.must("kill", "-HUP", "1")
 
     def halt(self, machine):
-        machine.run("kill", "-USR2", "1")  # not must(): may end with the machine
+        machine.run("kill", "-USR2", "1")  # not must(): the machine may end before `kill` does
 
 
 INITS = [Systemd(), OpenRc(), Runit(), S6(), Finit(), Sysvinit(), Busybox()]

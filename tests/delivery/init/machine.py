@@ -109,8 +109,8 @@ class Machine:
         place.chmod(mode)
 
     def make_directory(self, path):
-        """Makes a directory on the test machine, with its parents. Each gets the mode that it has
-        on the root."""
+        """Makes a directory on the test machine, with its parents, before the machine is started.
+        Each of these directories gets the mode 755, even if it has another mode on the root."""
         here = self.stage
         for part in pathlib.PurePath(path.lstrip("/")).parts:
             here = here / part
@@ -158,8 +158,8 @@ class Machine:
 
     def limit_memory(self, more):
         """Limits the test machine to `more` bytes more than it uses now; None removes the limit.
-        Returns False if the machine has no memory controller. The machine has none if the
-        controller is used elsewhere on the host, since the test does not disable that use."""
+        Returns False if the machine has no memory controller. This happens if the host uses its
+        memory controller in another hierarchy of cgroups, since the test does not change that."""
         if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
             return False
         used = int((self.cgroup / "memory.current").read_text())
@@ -177,7 +177,7 @@ class Machine:
 
     def keep_console(self, terminal):
         with self.console.open("ab") as kept:
-            while True:  # ends by an error when the terminal is closed
+            while True:  # until os.read() fails
                 try:
                     kept.write(os.read(terminal, 65536))
                 except OSError:  # no process uses the terminal now

@@ -59,7 +59,7 @@ class Service:
     # ---- the lines of the log that the agent copies
 
     def write_line(self):
-        """Adds one line to the log that the agent copies. Waits while the lines are being judged.
+        """Adds one line to the log that the agent copies. Waits while judge() checks the output.
         Returns the number of lines so far."""
         with self.writing:
             with self.machine.path(INPUT).open("a") as log:

@@ -58,7 +58,8 @@ outlives_an_update() {
 # Checks that the script starts the upgrader by OpenWrt's path, which differs from Debian's.
 starts_the_package() { command_of | head -n 1 | grep -qx /usr/sbin/upgrader; }
 
-# Checks that the script makes the directory of --control and of the lock, since a boot removes it.
+# Checks that the script makes the directory of --control, which also has the lock's file. A boot
+# removes this directory.
 makes_its_directory() {
   made=$(sed -n 's/^  mkdir -p //p' "$directory/sample-agent")
   command_of | grep -qx -- "--control=$made" && command_of | grep -q -- "^--lock=$made/"

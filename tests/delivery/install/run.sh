@@ -114,9 +114,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which protections a program or library lacks. Recognizes the stack protector by the call of
-# its check. Only functions with a buffer make this call. But each program or library is built from
-# many objects, all with the same options, so at least one object makes it.
+# Prints which protections a program or library lacks. Recognizes the stack protector by a call of
+# its check, __stack_chk_fail(). Only functions with a buffer make this call. But all objects of a
+# program or library are built with the same options, and at least one object has such a function.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -125,7 +125,8 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
-# Tells whether a program calls a function that _FORTIFY_SOURCE replaces, such as __fprintf_chk().
+# Tells whether a program calls a function such as __fprintf_chk(), which _FORTIFY_SOURCE calls
+# instead of fprintf().
 calls_fortified() {
   readelf --dyn-syms -W "$1" | grep -qE ' __[a-z]+_chk(@|$)'
 }
@@ -190,9 +191,9 @@ has_examples() {
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
-      # These examples are not checked. Those for agentify and the hello-agents name no program by
-      # its path. The script for procd names the programs in /usr/sbin, where OpenWrt's package puts
-      # them.
+      # The examples in the next three directories are not checked. Those for agentify and the
+      # hello-agents name no program by its path. The script for procd names the programs in
+      # /usr/sbin, where OpenWrt's package puts them.
       */agentify | */hello-agent | */procd) programs= ;;
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;

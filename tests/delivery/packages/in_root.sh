@@ -98,8 +98,9 @@ goes_to() {
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
 # usage: with_systemd COMMAND...
-# Runs a command while systemd seems to be process 1, with all services enabled and active. Writes
-# what systemd is told to the file `told`, one order in a line.
+# Runs a command while systemd seems to be process 1, with all services enabled and active. A
+# stand-in for systemctl writes the arguments of each call to the file `told`, one call in a line.
+# It leaves out calls that only ask for the state of a service.
 with_systemd() {
   mkdir -p systemd /run/systemd/system && : >told || return 1
   cat >systemd/systemctl <<'END'
@@ -164,8 +165,8 @@ survives_trial() {
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Checks that the installed hello-agents are uncompressed, since they name each other by their plain
-# names, and that their scripts are executable.
+# Checks that the installed hello-agents are uncompressed, since their files name each other without
+# `.gz`. Also checks that their scripts are executable.
 has_hello_agents() {
   cp -r "$examples/hello-agent" . &&
     [ "$(find hello-agent -mindepth 1 -name 'hello[-_]agent*' | wc -l)" = 7 ] &&

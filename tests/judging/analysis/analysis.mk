@@ -81,15 +81,16 @@ tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(san
 # error in the core that they find is also found by the remaining tests.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
-# These tests need the sample agent, which is built only with LONG=1.
+# The tests that need the sample agent. Without LONG=1, the sample agent is not built, and these
+# tests are left out.
 tests_of_samples = $(filter $(BUILD)/tests/together/integration/sample_%,$(integration_tests))
 tests_when_instrumented = $(sort $(filter \
   $(directories_when_instrumented:%=$(BUILD)/tests/%/%), \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# Builds these tests as usual, without instrumentation. Their objects are linked with the
-# instrumented product later.
+# Builds the upgrader and `tests_when_instrumented` as usual, without instrumentation. Later, the
+# objects of these tests are linked with the instrumented product.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

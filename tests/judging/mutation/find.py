@@ -39,9 +39,9 @@ class Place:
     """A stretch of a source file, and the texts by which mutants replace it."""
     start: int
     end: int
-    kind: str  # the form in which weave.py replaces the text
+    kind: str  # names the function weave_KIND of weave.py, which replaces the text
     function: str
-    at_run_time: bool  # True: the compiler may run the function, too
+    at_run_time: bool  # True: the text may be evaluated at compile time, too
     # The texts by which the mutants at this place replace the original text. Each text is also a
     # part of its mutant's name.
     alternatives: list = field(default_factory=list)
@@ -321,7 +321,7 @@ class Finder:
 
     def look_at_unexposed_expr(self, cursor):
         children = list(cursor.get_children())
-        if len(children) == 2:  # otherwise it is not an operator with two operands
+        if len(children) == 2:  # as an operator with two operands has
             self.operation(cursor, children[0], children[1])
         operands = self.operands_of_rewritten(cursor)
         if operands is None:

@@ -45,7 +45,7 @@ class Group:
     # reason. If false, it is enough to reach killed_min.
     listed: bool
     patient: bool  # true if the tests start processes, and so may be slow
-    tests: tuple  # the beginnings of the paths of tests that may kill mutants
+    tests: tuple  # the beginnings of the paths of the tests that may kill the mutants
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)

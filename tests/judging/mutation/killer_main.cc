@@ -76,7 +76,7 @@ void limit_processor(int seconds) {
   }
   ::close(null);
   limit_processor(seconds);
-  ::setsid();  // a mutant may signal its whole process group
+  ::setsid();  // since a mutant may send a signal to its whole process group
   mutation::active = mutant;
   mutation::control->active = mutant;
   session.configData().testsOrTags = {escaped(name)};

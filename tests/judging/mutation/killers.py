@@ -15,7 +15,7 @@ RECORD = -1
 # signal to any process, or to all processes.
 APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
          '--kill-child', '--mount-proc']
-FORK_MS = 3  # the time for the fork() before each test case
+FORK_MS = 3  # milliseconds: the time of the fork() before each test case
 
 
 @dataclass
@@ -35,7 +35,7 @@ def limits_of(case, patient):
     clock. A test case that starts no processes can hang only in a loop, which uses up the first
     limit. Its second limit is generous, for busy machines. A test case that starts processes may
     also wait for an event that never comes, so its second limit is short. If a test case with
-    processes exceeds the second limit, it is run again before this counts."""
+    processes exceeds a limit, kill() runs it again, and counts only a second failure."""
     if patient:
         return 60, 2_000 + 4 * case.ms
     return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms

@@ -29,8 +29,8 @@ class Verdict:
 @dataclass(frozen=True)
 class Line:
     """One line of the table of survivors: the name of a mutant, or a pattern with `*` for the names
-    of a family of mutants. Of the mutants whose names match the line (`of` is their number),
-    `survive` mutants survive."""
+    of a family of mutants. `of` is the number of mutants whose names match the line, and `survive`
+    the number of those that survive."""
     text: str
     survive: int = 1
     of: int = 1
@@ -65,7 +65,7 @@ def read_table(path):
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
-    above = []  # the lines to which the next reason belongs
+    above = []  # the lines that the next reason explains
     for number, text in enumerate(texts, 1):
         if text.startswith(' '):
             above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())

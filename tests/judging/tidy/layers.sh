@@ -1,5 +1,5 @@
-# Checks which file includes which. Each file belongs to a layer, and may include only files of its
-# own layer and of lower ones.
+# Checks the #include lines of the tree's files. Each file belongs to a layer, and may include only
+# files of its own layer and of lower layers.
 
 layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store

@@ -65,7 +65,7 @@ play_shell_agent() {
 
   # Kills the agent. Its subshell then stays behind, and reaches the end of the input. The subshell
   # must signal no process, since the agent's pid may belong to an unrelated process by then. Traces
-  # of the shells show whether it does.
+  # of the shells show whether the subshell does so.
   mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
   sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
   cat <trace >log &

@@ -70,9 +70,9 @@ try_check() {
 list_tree "$scratch/listed"
 
 # The next two functions keep a copy of the tree, in which the functions canary_NAME plant
-# violations. renew_copy makes the copy, or undoes the changes of the last such function. of_copy
-# runs git for this. The git repository is beside the copy and not in it, so that the copy has only
-# files of the tree.
+# violations. renew_copy makes the copy. If there is a copy already, renew_copy undoes all changes
+# in it. of_copy runs git on the copy. The git repository is beside the copy and not in it, so that
+# the copy has only files of the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -129,7 +129,7 @@ try_canary() {
   fi
 }
 
-# The checks that compile. They take as long as all checks that do not compile together.
+# The checks that compile. They take as long as all other checks together.
 compiling_checks='examples first_change'
 
 try=try_check

@@ -33,12 +33,12 @@ canary_columns() {
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
 agent-protocol/agent.h  # the C++ interface is installed as one header
-upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's life
+upgrader/core/supervisor.cc   # the state machine: one file, in the order of an upgrade's steps
 TABLE
 }
 
-# Prints the files that have more than $1 lines. Does not count comments and blank lines, since a
-# limit on them would make people leave them out.
+# Prints the files that have more than $1 lines of code. Comments and blank lines do not count,
+# since people would leave them out if they counted.
 longer_than() {
   xargs -r awk -v max="$1" '
     FNR == 1 { count = 0 }

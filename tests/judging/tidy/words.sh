@@ -15,8 +15,8 @@ canary_unfinished() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Checks that tests wait for a condition, with a deadline, and do not sleep. A pause of a
-# millisecond between two looks does not count as a sleep, and a benchmark may measure a sleep.
+# Checks that tests wait for a condition, with a deadline, and do not sleep. A pause of less than
+# 100 ms between two checks of the condition does not count as a sleep.
 check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
