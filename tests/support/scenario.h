@@ -30,11 +30,11 @@ using Scenarios = std::map<std::string, std::string>;
 // Returns the paths of all files with scenarios, tests/decisions/scenario/SUBJECT.txt.
 [[nodiscard]] std::vector<std::filesystem::path> scenario_files();
 
-// Returns the scenarios of one file. Ends the program with a line on standard error if two of them
-// have the same name.
+// Returns the scenarios of one file. If two scenarios have the same name, ends the program with a
+// line on standard error.
 [[nodiscard]] Scenarios scenarios_in(const std::filesystem::path& file);
 
-// Returns the scenarios of all files. Ends the program if two of them have the same name.
+// Returns the scenarios of all files. If two scenarios have the same name, ends the program.
 [[nodiscard]] Scenarios all_scenarios();
 
 // Rewrites a file with new texts for its scenarios.

@@ -53,7 +53,7 @@ class Watcher {
     bool promises_word = false;  // true if the agent's `hello` names the feature `readiness`
     bool owes_word = false;  // true if an active first agent or fallback must still say `healthy`
     bool fallback = false;
-    // The id of the failed upgrade of which the agent has been notified.
+    // The id of the failed upgrade about which the agent has been told.
     std::optional<std::string> failed_id;
     bool told = false;  // true if `stop` was sent to the agent, and was not cancelled
     bool stopped = false;

@@ -80,8 +80,8 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    // If the exit is never reported, the test must fail, and not hang. A million iterations take
-    // little time, since none of them waits.
+    // If the exit is never reported, the test must fail, and not hang. So the number of turns is
+    // limited. A million turns take little time, since no turn waits.
     constexpr int turns_max = 1'000'000;
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();

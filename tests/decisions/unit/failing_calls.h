@@ -143,7 +143,7 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
-// If this variable is set, fstatfs() reports its value as the magic number of every file system.
+// The magic number that fstatfs() reports for every file system, if this variable is set.
 inline std::optional<unsigned> file_system_told;
 
 extern "C" int __real_fstatfs64(int fd, struct statfs* status);
@@ -173,9 +173,9 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Sends a signal, in the build that counts branches. Only that build defines this function. If it
-// is defined, the wrapper of kill() calls it instead of the real kill(): see
-// tests/judging/coverage/dump.cc.
+// Sends a signal. Only the build that counts branches defines this function, in
+// tests/judging/coverage/dump.cc. In that build, the wrapper of kill() calls this function instead
+// of the real kill().
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 
 extern "C" int __real_kill(int pid, int signal_number);

@@ -375,9 +375,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // At 1.05 s, settle() tries again to open the FIFO, and fails. It does not write status.json,
-    // because it did so at 1 s, and there must be a tenth of a second between two writes. So the
-    // next deadline is for that write, at 1.1 s, and not for the next attempt to open the FIFO.
+    // The settle() at 1.05 s tries again to open the FIFO, and fails. It does not write
+    // status.json, which was written at 1 s: there must be a tenth of a second between two writes.
+    // So the next deadline is for a write, at 1.1 s, and not for another attempt to open the FIFO.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -461,7 +461,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    // Three calls of renameat() fail. The first would rename the last run's status.json to
+    // The next three calls of renameat() fail. The first would rename the last run's status.json to
     // previous.json. The second and the third would put a new status.json in its place.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);

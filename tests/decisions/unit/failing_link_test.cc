@@ -264,9 +264,9 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
                                                         {Call::pread, EIO}}));
   Lock lock(directory / "lock", lock_number);
   {
-    // If `call` is fstat(), its first call succeeds and its second call fails. The first call
-    // inspects the file that only reserves the lock's descriptor number, the second the lock's own
-    // file.
+    // The first fstat() inspects the file that only reserves the lock's descriptor number. The
+    // second fstat() inspects the lock's own file. If `call` is fstat(), the first fstat()
+    // succeeds, and the second fails.
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());

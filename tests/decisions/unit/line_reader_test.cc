@@ -205,8 +205,8 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  // The reader keeps only the beginning of a line that is too long. So it may have allocated memory
-  // only for this beginning and a NUL, although the stream is much larger.
+  // The reader keeps only the beginning of a line that is too long. So the reader may have
+  // allocated memory for this beginning and a NUL, and no more, although the stream is much larger.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

@@ -243,8 +243,9 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
   // Two variables of the test and three variables of the upgrader make five pointers, which exactly
-  // fill a block of malloc() (40 bytes). The array must also have a null pointer at its end. If it
-  // were missing, envp()[5] would be the size of the next block, which is not 0.
+  // fill a block of malloc() (40 bytes). The array must also have a null pointer at its end. If
+  // this pointer were missing, envp()[5] would be the size of malloc()'s next block, which is not
+  // 0.
   const ChildSetting setting{
       .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
       .adapter = program_of("/bin/cat")};

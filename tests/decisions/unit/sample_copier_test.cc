@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A fixture with a log, a copy of it (the output), and sample agents, each of which continues the
-// copying of the one before it.
+// A fixture with a log, a copy of the log (the output), and sample agents. Each agent continues the
+// copying of the agent before it.
 class Bench {
  public:
   explicit Bench(unsigned position_format = 2) : format_(position_format) { append(""); }

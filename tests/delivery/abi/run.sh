@@ -34,13 +34,13 @@ same_symbols() {
   [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
 }
 
-# Checks that the library exports exactly the expected symbols. The Debian package has a list of
-# symbols, from which other packages learn the version that they need; it must have the same
-# symbols.
+# Checks that the library exports exactly the expected symbols.
 symbols_of_library() {
   exported "$library" >"$scratch/exported" && same_symbols "$scratch/exported"
 }
 
+# Checks that the list of symbols in the Debian package has exactly the expected symbols. From this
+# list, other packages learn the version of the library that they need.
 symbols_of_package() {
   sed -nE 's/^ (agent_protocol_[a-z_]+)@(AGENT_PROTOCOL_1) .*/\1@@\2/p' \
     debian/libagent-protocol1.symbols | sort >"$scratch/packaged"

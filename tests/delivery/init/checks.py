@@ -195,8 +195,8 @@ class Check:
                             and self.service.status("active", "version") == version))
 
     def bad_boot(self):
-        """Makes the agent of the link's version end again and again, so that the previous version
-        is started. Then makes the link's version unable to start at all."""
+        """Makes the version that AGENT's link names end again and again. The previous version must
+        then be started. After that, makes AGENT's link name a version that cannot start at all."""
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()

@@ -186,8 +186,8 @@ has_examples() {
 }
 
 # Checks that the examples for each init system name the upgrader by the path at which it was
-# installed. The examples of the sample agent must also name the installed sample-agent, a copy of
-# which is the first release.
+# installed. The examples of the sample agent must also name the installed program sample-agent,
+# because its users copy this program as their first release.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in

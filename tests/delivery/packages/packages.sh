@@ -25,7 +25,8 @@ packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libag
 packages="$packages upgrader-fleet-agent upgrader-fleet"
 file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
-# Checks that there are these packages and no others, since docs/packages.md installs all files.
+# Checks that there are the packages of the list above and no others, since docs/packages.md
+# installs all files in the directory.
 all_there() {
   for package in $packages; do file_of "$package" || return 1; done >"$scratch/wanted"
   sort -o "$scratch/wanted" "$scratch/wanted"

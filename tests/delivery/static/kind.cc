@@ -1,6 +1,6 @@
-// Calls a virtual function to find out the type of an object. With -DASKS it uses a dynamic_cast
-// instead. In this case the program cannot be linked, because packaging/static/run_time.cc lacks
-// the functions that a dynamic_cast calls. See tests/delivery/static/run.sh.
+// Calls a virtual function to find out the type of an object. If ASKS is defined, the program uses
+// a dynamic_cast instead. It can then not be linked, because packaging/static/run_time.cc lacks the
+// functions that a dynamic_cast calls. See tests/delivery/static/run.sh.
 namespace {
 
 struct Shape {

@@ -42,9 +42,9 @@ coverage:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
 # Builds the libraries first, and then deletes every test program that is older than a library, so
-# that it is linked again. LDFLAGS links the whole libraries into all tests, and make does not know
-# this. An old test program would still contain the library's old code, and the counts would not
-# match the new code.
+# that this program is linked again. make would not link it again, since it does not know that
+# LDFLAGS links the whole libraries into all tests. An old test program would contain the library's
+# old code, and the counts would not match the new code.
 coverage-build:
 	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

@@ -33,7 +33,7 @@ static bool files_are_limited() {
 
 // The signal that is sent to a test's child before the test kills the child with SIGKILL. On this
 // signal the child writes its counts and dies. If the child writes its counts for any other reason,
-// such as at exit(), it blocks this signal meanwhile.
+// such as at exit(), the child blocks this signal while it writes.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {

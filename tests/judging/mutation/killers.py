@@ -110,8 +110,9 @@ class Worker:
     def kill(self, mutant, cases, patient, ms_max):
         """Returns the first of these test cases that kills the mutant, with the outcome and the
         time; or None if none kills it. A test case with processes may occasionally fail for reasons
-        besides the mutant. So it has to fail twice, and to pass without the mutant in between. When
-        the test cases have taken `ms_max` in total, no more test cases are run."""
+        besides the mutant. So its failure counts only if the test case then passes without the
+        mutant, and fails again with it. When the test cases have taken `ms_max` in total, no more
+        test cases are run."""
         spent = 0
         for case in sorted(cases, key=lambda case: promise(case, mutant)):
             spent += case.ms + FORK_MS

@@ -1,9 +1,9 @@
 // Switches mutants on and off. A mutant is a small change of the source, which some test should
-// notice. `make mutate` compiles all mutants into an instrumented copy of the project, of which
-// every file includes this header first. A file named `mutants.control`, in a directory above the
-// program, has the number of the mutant that is on. 0 switches no mutant on. -1 switches no mutant
-// on either, but records which mutants are reached. The file is mapped into memory, so that these
-// records survive a SIGKILL.
+// notice. `make mutate` compiles all mutants into an instrumented copy of the project. Every file
+// of this copy includes this header first. A file named `mutants.control`, in a directory above the
+// program, has the number of the mutant that is on. With the number 0, no mutant is on. With -1, no
+// mutant is on, and the programs record which mutants are reached. The file is mapped into memory,
+// so that these records survive a SIGKILL.
 #pragma once
 
 #include <fcntl.h>

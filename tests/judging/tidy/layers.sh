@@ -171,7 +171,8 @@ pure_headers='algorithm array bit cerrno charconv chrono compare concepts csigna
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
   variant vector'
 
-# Prints calls in the files of "$scratch/pure" that do input or output or read a clock.
+# Prints the calls that do input or output, or that read a clock, in the files that "$scratch/pure"
+# lists.
 impure_calls() {
   calls='getpid|getenv|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
   # The pattern finds calls of system(), but not `system/`, which is a part of the names of

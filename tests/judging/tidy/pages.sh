@@ -360,8 +360,8 @@ canary_processors() {
   echo 'docs/small-machines.md: no such processor: plantedpage'
 }
 
-# ---- the manual pages of the fleet's programs are compared with these programs: options, commands
-# of fleetctl, exit statuses, and kinds of records
+# ---- the manual pages of the fleet: their options, commands of fleetctl, exit statuses and kinds
+# of records must be those of the fleet's programs
 
 # Sets `program` to the path of a program of the build. Fails if the program is missing.
 fleet_program() {

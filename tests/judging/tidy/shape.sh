@@ -253,8 +253,8 @@ canary_format() {
   echo 'upgrader/planted.cc:2: not as clang-format'
 }
 
-# Checks that tests/judging/verify/targets knows the targets that `make help-all` shows. `make
-# check-targets` runs them.
+# Checks that the table in tests/judging/verify/targets has the targets that `make help-all` shows.
+# `make check-targets` tries each target of this table.
 check_targets() { tests/judging/verify/targets --compare 2>&1; }
 
 canary_targets() {
