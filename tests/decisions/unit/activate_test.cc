@@ -1,5 +1,5 @@
 // Tests the supervisor's decisions about an agent to which `activate` can be written only with a
-// delay, or not at all. All orders of events are explored in tests/decisions/explore.
+// delay, or not at all. All sequences of events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <csignal>
 

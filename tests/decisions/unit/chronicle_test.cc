@@ -1,7 +1,7 @@
 // Tests the chronicle, which records the past of the upgrader for status.json. The first tests are
-// about odd orders of events, with agents and upgrades that the chronicle does not know. The other
-// tests are about times: when an event of each kind first happened, and how long each part of an
-// upgrade took.
+// about events in an unexpected order, and events of agents and upgrades that the chronicle does
+// not know. The other tests are about times: when an event of each kind first happened, and how
+// long each part of an upgrade took.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>

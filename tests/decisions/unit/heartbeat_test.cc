@@ -1,6 +1,6 @@
 // Tests the supervisor's decisions about heartbeats: which agents must send heartbeats, when a
-// heartbeat counts as missed, and how the supervisor reacts to a missed heartbeat. All orders of
-// events are explored in tests/decisions/explore.
+// heartbeat counts as missed, and how the supervisor reacts to a missed heartbeat. All
+// sequences of events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <functional>
 

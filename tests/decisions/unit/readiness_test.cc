@@ -46,7 +46,7 @@ class Teller {
     news.active = true;
     init_.tell(news, Time{});
   }
-  // Returns whether the newline has still to be written to the descriptor of --notify-fd.
+  // Returns true if the newline for --notify-fd is due, and has not been written yet.
   [[nodiscard]] bool waits() const { return init_.next_deadline().has_value(); }
 
  private:

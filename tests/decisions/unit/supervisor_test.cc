@@ -1,5 +1,5 @@
-// Tests single decisions of the supervisor. Whole courses of events are in
-// tests/decisions/scenario, all orders of events in tests/decisions/explore.
+// Tests single decisions of the supervisor. The tests in tests/decisions/scenario are longer
+// sequences of events, and those in tests/decisions/explore try all sequences.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

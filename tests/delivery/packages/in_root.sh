@@ -151,15 +151,16 @@ adds_a_release() {
     cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
 }
 
-# Upgrades to a version that crashes before it is ready. Its agent is generation 3. Generation 2
-# must stay active, and the link must again name generation 2's version.
+# Upgrades to a version that crashes before it is ready. The agent of this version is generation 3,
+# the third agent that the upgrader has started. Generation 2 must stay active, and the link must
+# again name generation 2's version.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Upgrades to a version that crashes on trial. Its agent is generation 4. Generation 5, which runs
-# the version of generation 2 again, must become active.
+# Upgrades to a version that crashes on trial. The agent of this version is generation 4. Generation
+# 5, which runs the version of generation 2 again, must become active.
 survives_trial() {
   goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
