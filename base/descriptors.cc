@@ -49,8 +49,8 @@ void mark_close_on_exec_from(int first) {
     if (fd >= first) mark(fd);
   }
   if (!found.empty()) return;
-  // Without /proc, mark one number after the other. This takes longer, the more descriptors the
-  // process may have.
+  // Without /proc, marks every number that a descriptor may have, open or not. This takes longer,
+  // the more descriptors the process may have.
   rlimit limit{};
   int count = descriptors_looked_at_max;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&

@@ -32,7 +32,7 @@ struct ConfigMoment {
                                                     const std::string& rest);
 
 struct ConfigDecision {
-  Response response = {};                       // the response to send when everything is written
+  Response response = {};                       // the response, to be sent after all writes
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
   // If not null, this object writes all records of a new rollout or plan, and there is no

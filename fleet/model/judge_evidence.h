@@ -117,9 +117,9 @@ struct AtRisk {
 // are equal. Equal values count as not worse, which can only weaken the evidence.
 //
 // A chance of one half for every node would be wrong, since the median of 500 control nodes is
-// itself an estimate. Suppose that each control node changes in every batch as it did in the batch
-// before. With one half for every node, the judge would then stop good versions three times as
-// often as is allowed. `by_half` in tests/together/fleet/judge_world.h simulates such a judge.
+// itself an estimate. For example, if the control nodes change in every batch as they did in the
+// batch before, a judge with one half for every node stops good versions three times as often as is
+// allowed. `by_half` in tests/together/fleet/judge_world.h simulates such a judge.
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 

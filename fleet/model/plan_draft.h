@@ -25,7 +25,7 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 struct PlanGround {
   // The revision of the record of the component's release; 0 if the plan has no component.
   Revision release = 0;
-  // The revision of the record of fleet-agent's release; 0 if the plan names no version of it.
+  // The revision of the record of fleet-agent's release; 0 if the plan leaves fleet-agent as it is.
   Revision agent_release = 0;
   Desired desired = {};  // the desired version of the plan's component
   Revision desired_revision = 0;

@@ -45,7 +45,7 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The longest possible pause, unless the owner gives a different limit.
+  // The limit for the pauses, unless the constructor gets a different one.
   static constexpr Milliseconds longest{30'000};
 
   // Each pause is a random time from 0 to a limit. The limit is `least` for the first pause,

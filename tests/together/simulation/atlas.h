@@ -55,7 +55,8 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  KeyTable places;  // the index of each place, by the key of its state
+  // The index of each place of the map, by a key of the supervisor's state in that place.
+  KeyTable places;
   // The index of each move, by a key. The key combines the place where the move begins, the move's
   // event, and the outcomes of the actions that the supervisor orders after this event.
   KeyTable edges;
