@@ -114,12 +114,12 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
   sight.view.take_all(sight.reading);
-  const fleet::Plan& plan = sight.view.plan;
-  if (plan.state == PlanState::running && plan.step == 0) {
+  if (const auto nodes = nodes_to_begin(sight.view); !nodes.empty()) {
     fleet::Budgets budgets;
     budgets.take_all(sight.reading);
-    sight.held = held_back({sight.view.ids, longest(sight.view, &budgets), plan.ignore_window},
-                           sight.reading, std::time(nullptr), fleet::zone_of)
+    const fleet::Ms takes = longest(sight.view, &budgets);
+    sight.held = held_back({nodes, takes, sight.view.plan.ignore_window}, sight.reading,
+                           std::time(nullptr), fleet::zone_of)
                      .words;
   }
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {

@@ -31,6 +31,11 @@ std::vector<std::string> nodes_to_begin(const Rollout& rollout, const Reading& r
   return have_all_begun ? std::vector<std::string>() : nodes;
 }
 
+std::vector<std::string> nodes_to_begin(const PlanView& view) {
+  const bool is_to_begin = view.plan.state == PlanState::running && view.plan.step == 0;
+  return is_to_begin ? view.ids : std::vector<std::string>();
+}
+
 Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const ZoneBook& zones) {
   if (what.nodes.empty()) return {};
   if (cell.find(key_of(KeyKind::stop)) != nullptr) {

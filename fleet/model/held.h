@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
 #include "fleet/model/windows.h"
@@ -16,6 +17,9 @@ namespace fleet {
 // Otherwise nothing is to begin now, and the result is empty. `reading` has the rollout's records.
 [[nodiscard]] std::vector<std::string> nodes_to_begin(const Rollout& rollout,
                                                       const Reading& reading);
+// Returns all members of the plan if the plan runs and has not begun its first step. Otherwise the
+// result is empty: after the beginning of the first step, windows do not hold the plan back.
+[[nodiscard]] std::vector<std::string> nodes_to_begin(const PlanView& view);
 
 // The nodes on which something is to begin, and how long it takes there.
 struct ToBegin {
