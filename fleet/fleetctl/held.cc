@@ -14,8 +14,8 @@ namespace fleetctl {
 using fleet::KeyKind;
 
 // Reads the records of nodes, of which there may be thousands, only if the cell has windows.
-int find_held(Asker& asker, const fleet::Rollout& rollout, const fleet::Reading& reading,
-              std::string& held) {
+std::variant<fleet::Held, int> find_held(Asker& asker, const fleet::Rollout& rollout,
+                                         const fleet::Reading& reading) {
   const fleet::ToBegin what{nodes_to_begin(rollout, reading), confirm_ms(rollout.terms),
                             rollout.terms.ignore_window};
   std::vector<std::string> keys{fleet::key_of(KeyKind::stop), fleet::prefix_of(KeyKind::window)};
@@ -28,8 +28,7 @@ int find_held(Asker& asker, const fleet::Rollout& rollout, const fleet::Reading&
     cell = std::get_if<fleet::Reading>(&reply);
   }
   if (cell == nullptr) return unreachable(std::get<fleet::Trouble>(reply));
-  held = held_back(what, *cell, std::time(nullptr), fleet::zone_of).words;
-  return exit_done;
+  return held_back(what, *cell, std::time(nullptr), fleet::zone_of);
 }
 
 }  // namespace fleetctl

@@ -1,7 +1,7 @@
 // Reads what a rollout waits for before it may begin its batch: see fleet/model/held.h.
 #pragma once
 
-#include <string>
+#include <variant>
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/model/held.h"
@@ -9,8 +9,8 @@
 namespace fleetctl {
 
 // Finds out what the rollout waits for before its batch may begin. `reading` has the rollout's
-// records. Returns the exit status.
-[[nodiscard]] int find_held(Asker& asker, const fleet::Rollout& rollout,
-                            const fleet::Reading& reading, std::string& held);
+// records. If the store cannot be read, prints an error, and returns the exit status.
+[[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const fleet::Rollout& rollout,
+                                                       const fleet::Reading& reading);
 
 }  // namespace fleetctl

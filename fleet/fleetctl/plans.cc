@@ -48,7 +48,7 @@ std::string progress(const fleet::Plan& plan) {
   return text_of_step(plan, plan.step) + " of " + std::to_string(plan.steps.size());
 }
 
-std::vector<std::string> plan_page(const fleet::PlanView& view, const std::string& held) {
+std::vector<std::string> plan_page(const fleet::PlanView& view, const fleet::Held& held) {
   const fleet::Plan& plan = view.plan;
   std::vector<std::string> lines{view.name + ": " + std::string(text_of(plan.state)) +
                                  (plan.error.empty() ? "" : ", " + plan.error)};
@@ -58,7 +58,7 @@ std::vector<std::string> plan_page(const fleet::PlanView& view, const std::strin
                                      {"  begun by", plan.who}};
   if (!plan.target.empty()) rows.push_back({"  target", plan.target});
   if (!plan.lock.empty()) rows.push_back({"  its turn", plan.lock});
-  const std::string& waits_for = held.empty() ? plan.waits_for : held;
+  const std::string& waits_for = held.words.empty() ? plan.waits_for : held.words;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   for (const std::string& line : table(rows)) {
     lines.push_back(line);
@@ -104,7 +104,7 @@ namespace {
 struct PlanSight {
   fleet::Reading reading = {};  // the records of the plan and of its members
   fleet::PlanView view = {};
-  std::string held = {};  // what the plan waits for before it may begin
+  fleet::Held held = {};  // what the plan waits for before it may begin
 };
 
 // Reads the plan. If the plan does not exist, the result has the revision 0; this is not an error.
@@ -119,8 +119,7 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
     budgets.take_all(sight.reading);
     const fleet::Ms takes = longest(sight.view, &budgets);
     sight.held = held_back({nodes, takes, sight.view.plan.ignore_window}, sight.reading,
-                           std::time(nullptr), fleet::zone_of)
-                     .words;
+                           std::time(nullptr), fleet::zone_of);
   }
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);

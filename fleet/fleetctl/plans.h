@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/held.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/store/store.h"
 
@@ -14,9 +15,9 @@ namespace fleetctl {
 
 // Returns the progress of the plan as a text such as `step 2 of 3 (stop)`.
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
-// `held` is what the plan waits for before it may begin, or an empty string.
+// `held` is what the plan waits for before it may begin.
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view,
-                                                 const std::string& held = "");
+                                                 const fleet::Held& held);
 
 // The functions that wait_for_plan() needs. For `fleetctl plan run --wait`, wait_for_plan() shows
 // the progress of a plan until the plan has ended. Twice a second, it reads the plan's own record.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/moment.h"
 #include "fleet/fleetctl/cell_view.h"
@@ -99,7 +100,7 @@ void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollou
 }
 
 std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollout& rollout,
-                                      const fleet::Reading& reading, const std::string& held) {
+                                      const fleet::Reading& reading, const fleet::Held& held) {
   std::vector<std::string> lines{id + ": " + std::string(text_of(rollout.state)) +
                                  (rollout.reason.empty() ? "" : ", " + rollout.reason)};
   std::vector<upgraderctl::Row> rows{
@@ -118,7 +119,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   add_gates(rows, rollout);
   // While the batch is held back, `rollout.waits_for` may be old, since the driver does not update
   // it. So show the current reason, `held`, instead.
-  const std::string& waits_for = held.empty() ? rollout.waits_for : held;
+  const std::string& waits_for = held.words.empty() ? rollout.waits_for : held.words;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});
   if (const std::string undo = undo_words(rollout); !undo.empty()) rows.push_back({"  undo", undo});
@@ -215,10 +216,9 @@ int show_rollout(const Options& options, Asker& asker) {
   if (options.json) {
     say_json(as_json(reading));
   } else if (record) {
-    std::string held;
-    const int status = find_held(asker, record.value(), reading, held);
-    if (status != exit_done) return status;
-    say_all(rollout_page(options.rollout, record.value(), reading, held));
+    const auto held = find_held(asker, record.value(), reading);
+    if (const int* status = std::get_if<int>(&held)) return *status;
+    say_all(rollout_page(options.rollout, record.value(), reading, std::get<fleet::Held>(held)));
   } else {
     complain(options.rollout + ": " + record.reason());
     return exit_refused;
