@@ -1,6 +1,7 @@
 #include "fleet/http/outlook.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fleet/http/summary.h"
 #include "fleet/model/identities.h"
@@ -59,8 +60,22 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 
 // ---- lines about rollouts, plans and desired versions
 
+// Adds the line to `lines`. If the work is held back, says what it waits for. If this wait does not
+// end by itself, adds the line to those that wait for a person instead, with the command `order`,
+// with which a person can end the work.
+void add_work(OutlookLine line, const HeldWork& held, const std::string& order,
+              std::vector<OutlookLine>& lines, Outlook& outlook) {
+  const auto found = held.find(line.subject);
+  if (found == held.end()) return lines.push_back(std::move(line));
+  line.text += "; waits for " + found->second.words;
+  line.not_before.reset();
+  if (!found->second.needs_person) return lines.push_back(std::move(line));
+  line.commands = {"fleetctl window list", order};
+  outlook.waits.push_back(std::move(line));
+}
+
 void add_rollout(const CellState& cell, const std::string& id, const CellState::OneRollout& one,
-                 UnixSeconds now, Outlook& outlook) {
+                 UnixSeconds now, const HeldWork& held, Outlook& outlook) {
   const Rollout& rollout = one.rollout;
   if (is_over(rollout.state)) return;
   const std::string subject = "rollout/" + id;
@@ -88,7 +103,8 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
     words = with_reason("is aborting, and its nodes go back", rollout.reason);
   if (rollout.state == RolloutState::undoing)
     words = with_reason("is undone, and its nodes go back", rollout.reason);
-  outlook.moves.push_back({subject, name + words, times_of(cell, one, now).not_before, {}});
+  add_work({subject, name + words, times_of(cell, one, now).not_before}, held,
+           "fleetctl rollout abort " + id, outlook.moves, outlook);
 }
 
 void add_plan(const CellState& cell, const std::string& name, const Plan& plan, Outlook& outlook) {
@@ -283,7 +299,8 @@ JsonTree tree_of(const std::vector<OutlookLine>& lines) {
 
 }  // namespace
 
-Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now) {
+Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
+                   const HeldWork& held) {
   Outlook outlook;
   add_store(cell, health, outlook);
   if (cell.stop()) {
@@ -293,7 +310,7 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now)
         {"stop", with_reason(words, cell.stop()->why), {}, {"fleetctl stop off"}});
   }
   for (const auto& [id, one] : cell.rollouts()) {
-    add_rollout(cell, id, one, now, outlook);
+    add_rollout(cell, id, one, now, held, outlook);
   }
   for (const auto& [name, plan] : cell.plans()) {
     add_plan(cell, name, plan, outlook);

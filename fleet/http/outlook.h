@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fleet/http/cell_state.h"
+#include "fleet/model/held.h"
 #include "fleet/model/record_tree.h"
 
 namespace fleet {
@@ -48,7 +50,12 @@ struct Outlook {
   std::vector<OutlookLine> notes = {};
 };
 
-[[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now);
+// The work that is held back, and why. The keys of the map are the subjects of that work, such as
+// `rollout/r1`; work that may begin is not in the map.
+using HeldWork = std::map<std::string, Held>;
+
+[[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
+                                 const HeldWork& held);
 
 // Returns the outlook, the first part of the web page, as JSON.
 [[nodiscard]] JsonTree tree_of(const Outlook& outlook);

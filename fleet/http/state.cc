@@ -6,16 +6,15 @@
 
 #include "base/escape.h"
 #include "fleet/http/access.h"
+#include "fleet/http/held_work.h"
 #include "fleet/http/outlook.h"
 #include "fleet/http/summary.h"
 #include "fleet/model/events.h"
 #include "fleet/model/failure_causes.h"
-#include "fleet/model/held.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_terms.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
 
@@ -82,70 +81,13 @@ JsonTree you(const Request& request) {
   return tree;
 }
 
-// Returns why the batch of the rollout `id` cannot begin now. Looks only at the records of the
-// batch and of its nodes, since a rollout may have thousands of others.
-Held held_rollout(const std::string& id, const Rollout& rollout, const StateView& view,
-                  const StateMoment& moment) {
-  Reading records;
-  const auto add = [&](const std::string& key) {
-    const auto record = view.records.find(key);
-    if (record != view.records.end()) records.found.push_back(record->second);
-  };
-  add(key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batch)));
-  const auto all = nodes_to_begin(rollout, records);
-  for (const std::string& node : all) {
-    if (const auto key = key_if(KeyKind::rollout_node, {id, node})) add(*key);
-  }
-  const ToBegin what{nodes_to_begin(rollout, records), confirm_ms(rollout.terms),
-                     rollout.terms.ignore_window};
-  for (const std::string& node : what.nodes) {
-    if (const auto key = key_if(KeyKind::node_info, {node})) add(*key);
-    if (const auto key = key_if(KeyKind::identity, {node_kind, node})) add(*key);
-  }
-  add(key_of(KeyKind::stop));
-  const std::string windows = prefix_of(KeyKind::window);
-  for (auto at = view.records.lower_bound(windows); at != view.records.end(); ++at) {
-    if (!at->first.starts_with(windows)) break;
-    records.found.push_back(at->second);
-  }
-  return held_back(what, records, moment.now, [&moment](const std::string& name) {
-    const auto zone = moment.zone(name);
-    return zone ? Result<TimeZone>(*zone) : Refusal{"tzdata has none of that name here"};
-  });
-}
-
-// Says of each rollout under way that is held back what it waits for. If that wait does not end by
-// itself, the line goes to those that wait for a person.
-void add_held(const StateView& view, const StateMoment& moment, Outlook& outlook) {
-  for (auto line = outlook.moves.begin(); line != outlook.moves.end();) {
-    const auto key = parse_key(std::string(key_root) + line->subject);
-    const bool is_rollout = key && key->kind == KeyKind::rollout;
-    const auto found = view.cell.rollouts().find(is_rollout ? key->names[0] : "");
-    const Held held = found == view.cell.rollouts().end()
-                          ? Held{}
-                          : held_rollout(found->first, found->second.rollout, view, moment);
-    if (!held.words.empty()) {
-      line->text += "; waits for " + held.words;
-      line->not_before.reset();
-    }
-    if (!held.needs_person) {
-      ++line;
-      continue;
-    }
-    line->commands = {"fleetctl window list", "fleetctl rollout abort " + found->first};
-    outlook.waits.push_back(std::move(*line));
-    line = outlook.moves.erase(line);
-  }
-}
-
 Response at_a_glance(const Request& request, const StateView& view, const StateMoment& moment) {
   JsonTree tree = summary_of(view.cell, moment.now);
   const Health& health = view.health;
   tree.members["now"] = json_number(moment.now);
   tree.members["you"] = you(request);
-  Outlook outlook = outlook_of(view.cell, health, moment.now);
-  add_held(view, moment, outlook);
-  tree.members["outlook"] = tree_of(outlook);
+  tree.members["outlook"] =
+      tree_of(outlook_of(view.cell, health, moment.now, held_work(view, moment)));
   tree.members["revision"] = json_number(health.revision);
   tree.members["controller"] = json_text(health.controller);
   JsonTree& store = tree.members["store"] = {.kind = JsonTree::Kind::object};

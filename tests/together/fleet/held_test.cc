@@ -1,9 +1,10 @@
-// Tests what is said to people about work that cannot begin now, because windows are
+// Tests what fleetctl and the web page say about work that cannot begin now, because windows are
 // closed or a stop is ordered.
 #include "fleet/model/held.h"
 
 #include <catch2/catch.hpp>
 
+#include "fleet/http/outlook.h"
 #include "fleet/model/record_text.h"
 
 namespace held_test {
@@ -15,6 +16,8 @@ using namespace fleet;
 KeyValue record(const std::string& key, const std::string& value) {
   return {.key = key, .value = value, .modified = 1};
 }
+
+// ---- the decision
 
 TEST_CASE("a rollout that may not begin its batch says what it waits for") {
   const Rollout rollout{.state = RolloutState::rolling, .batch = 1, .batches = 2};
@@ -47,6 +50,34 @@ TEST_CASE("a plan waits for the windows of all its members, until its first step
   CHECK(nodes_to_begin(view).empty());
   view.plan = {.state = PlanState::stopping};
   CHECK(nodes_to_begin(view).empty());
+}
+
+// ---- the page
+
+TEST_CASE("the page names what a rollout waits for, and asks for a person if time does not help") {
+  CellState cell;
+  const Rollout rollout{.terms = {.component = "agent", .version = "2"},
+                        .state = RolloutState::rolling,
+                        .batches = 1};
+  cell.take(record("/fleet/v1/rollout/r1", write_record(rollout)));
+  cell.take(record("/fleet/v1/driver/r1", R"({"controller":"c1"})"));
+  const auto outlook = [&cell](const Held& why) {
+    return outlook_of(cell, {}, 0, why.words.empty() ? HeldWork{} : HeldWork{{"rollout/r1", why}});
+  };
+  REQUIRE(outlook({}).moves.size() == 1);
+  CHECK(outlook({}).moves[0].not_before);
+
+  const Outlook later = outlook({.words = "n2: its window opens in 2h"});
+  REQUIRE(later.moves.size() == 1);
+  CHECK(later.moves[0].text.ends_with("; waits for n2: its window opens in 2h"));
+  CHECK_FALSE(later.moves[0].not_before);
+
+  const Outlook never = outlook({.words = "n2: its window never opens", .needs_person = true});
+  CHECK(never.moves.empty());
+  REQUIRE(never.waits.size() == 1);
+  CHECK(never.waits[0].text.ends_with("; waits for n2: its window never opens"));
+  CHECK(never.waits[0].commands ==
+        std::vector<std::string>{"fleetctl window list", "fleetctl rollout abort r1"});
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Bench {
     put("driver/r1", R"({"controller":"c1"})");
   }
 
-  [[nodiscard]] Outlook outlook() const { return outlook_of(cell, health, now); }
+  [[nodiscard]] Outlook outlook() const { return outlook_of(cell, health, now, {}); }
   [[nodiscard]] Texts moves() const { return texts(outlook().moves); }
   [[nodiscard]] Texts waits() const { return texts(outlook().waits); }
   [[nodiscard]] Texts notes() const { return texts(outlook().notes); }
