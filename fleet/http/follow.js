@@ -30,12 +30,14 @@ async function loadNodes() {
 
 function filterNodes() {
   const part = at('filter').value.trim();
-  const found = nodes.filter(line => !part || Object.values(line).some(text => text.includes(part)));
+  const found = nodes.filter(
+    line => !part || Object.values(line).some(text => text.includes(part)));
   const kinds = {reports: 'good', degraded: 'warn', silent: 'bad'};
   put(at('nodes'), quiet(`${found.length} of ${nodes.length}` +
     (found.length > nodesShown ? `, the first ${nodesShown}` : '')),
   ...found.slice(0, nodesShown).map(line => make('div', {class: 'node-line'},
-    make('a', {href: '#node/' + line.name, 'data-key': 'line ' + line.name}, line.name), pill(line.state, kinds[line.state]),
+    make('a', {href: '#node/' + line.name, 'data-key': 'line ' + line.name}, line.name),
+    pill(line.state, kinds[line.state]),
     quiet([line.runs, line.news].filter(text => text).join('; ')))));
 }
 

@@ -243,7 +243,8 @@ function drawGlance() {
 
 // If no certificate has proved the person's name in an event, the name is only a claim, and the
 // page writes `says NAME`.
-const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
+const byWhom = event => !event.who ? ''
+  : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
 // Returns the events as a list of entries. All events with the same class, text and person become
 // one entry, which contains the first of these events in `list`, their number, and all their
@@ -309,15 +310,18 @@ async function drawNode() {
     }
     if (kind === 'upgrade') {
       pairs.append(make('dt', {}, 'upgrade'), make('dd', {}, `${of} ${record.to || ''}: ` +
-        wordsOf(record.phase || 'unknown') + (record.error ? `: ${record.error}` : ''), evidenceOf(record)));
+        wordsOf(record.phase || 'unknown') + (record.error ? `: ${record.error}` : ''),
+        evidenceOf(record)));
     }
     if (kind === 'claim') add('moved by', `${of}: ${record.by}`);
     if (kind === 'info') Object.entries({...record.facts, ...record.labels})
       .forEach(([fact, value]) => add(fact, value));
   }
-  const card = make('div', {class: 'card'}, make('div', {class: 'row'},
-    make('h2', {class: 'grow'}, name), pill(reports ? 'reports' : 'silent', reports ? 'good' : 'bad'),
-    make('a', {href: '#', 'data-key': 'close'}, 'close')), records ? pairs : quiet('nothing is known of it'),
-    make('h3', {}, 'History'), make('ol', {class: 'events'}, ...gathered(newest(history || {})).map(eventLine)));
-  put(at('node'), card);
+  const head = make('div', {class: 'row'}, make('h2', {class: 'grow'}, name),
+    reports ? pill('reports', 'good') : pill('silent', 'bad'),
+    make('a', {href: '#', 'data-key': 'close'}, 'close'));
+  const lines = gathered(newest(history || {})).map(eventLine);
+  put(at('node'), make('div', {class: 'card'}, head,
+    records ? pairs : quiet('nothing is known of it'),
+    make('h3', {}, 'History'), make('ol', {class: 'events'}, ...lines)));
 }

@@ -303,7 +303,8 @@ function shownRollouts() {
   const all = Object.entries(cell ? cell.rollouts : {});
   const weight = ([name, one]) => (asked === 'rollout/' + name ? 2 : 0) +
     (running.includes(one.state) ? 1 : 0);
-  all.sort((a, b) => weight(b) - weight(a) || (b[1].created || '').localeCompare(a[1].created || ''));
+  const created = ([, one]) => one.created || '';
+  all.sort((a, b) => weight(b) - weight(a) || created(b).localeCompare(created(a)));
   return all.slice(0, rolloutsShown);
 }
 

@@ -12,7 +12,8 @@ const triesMost = 8;
 // command of fleetctl, and a sentence about the consequences.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
-    then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
+    then: 'The batch under way is finished, and then nothing more begins until somebody ' +
+      'resumes it.'},
   resume: {words: 'Resume', order: 'none', command: 'resume',
     then: 'The rollout continues with the next batch, or does the same batch again.'},
   abort: {words: 'Abort', order: 'abort', command: 'abort',
@@ -86,7 +87,8 @@ function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
   at('ask-head').textContent = `${words} rollout ${name}?`;
-  at('ask-text').textContent = `${summary.component} ${summary.version}: ${summary.progress}. ${then}`;
+  at('ask-text').textContent =
+    `${summary.component} ${summary.version}: ${summary.progress}. ${then}`;
   at('ask-yes').textContent = `${words} ${name}`;
   at('ask-yes').className = order === 'abort' ? 'danger' : '';
   at('ask-yes').onclick = () => {
