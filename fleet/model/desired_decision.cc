@@ -46,7 +46,7 @@ class DesiredDecider {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
 
-  [[nodiscard]] bool is_halted() const { return marks_.failed() >= settings_.max_failed; }
+  [[nodiscard]] bool is_halted() const { return has_halted(marks_.counts(), settings_); }
 
   // Returns whether the node's maintenance window is closed, or closes before a step of the upgrade
   // that takes the time `takes` can be over.
@@ -64,9 +64,7 @@ class DesiredDecider {
   std::optional<DesiredDecision> begin_next() {
     if (!wish_ || view_.is_stopped() || is_halted()) return std::nullopt;
     if (auto begins = begin_first_of(marks_.waiting())) return begins;
-    const std::int64_t some =
-        std::max<std::int64_t>(1, marks_.all() * settings_.uncommitted_percent / 100);
-    const bool is_one_more = marks_.under_way() < (marks_.committed() > 0 ? some : 1);
+    const bool is_one_more = may_one_more_begin(marks_.counts(), settings_);
     return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
   }
 
@@ -76,8 +74,7 @@ class DesiredDecider {
     for (auto at = ids.begin(); at != ids.end();) {
       // is_closed() may remove this node from `ids`, so advance the iterator before the call.
       const std::string id = *at++;
-      const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
-      if (!is_closed(id, takes)) return begin(id, view_.nodes().at(id));
+      if (!is_closed(id, upgrade_ms(settings_))) return begin(id, view_.nodes().at(id));
     }
     return std::nullopt;
   }
@@ -253,6 +250,20 @@ class DesiredDecider {
 };
 
 }  // namespace
+
+Ms upgrade_ms(const DesiredSettings& settings) {
+  return settings.staging_ms + settings.observe_ms + settings.stop_ms;
+}
+
+bool has_halted(const WishCount& nodes, const DesiredSettings& settings) {
+  return nodes.failed >= settings.max_failed;
+}
+
+bool may_one_more_begin(const WishCount& nodes, const DesiredSettings& settings) {
+  const std::int64_t some =
+      std::max<std::int64_t>(1, nodes.all * settings.uncommitted_percent / 100);
+  return nodes.under_way < (nodes.committed > 0 ? some : 1);
+}
 
 DesiredDecision decide_desired(const DesiredView& view, const DesiredSettings& settings,
                                DesiredMarks& marks, Revision fence, LeaseId lease, Ms now,

@@ -72,6 +72,15 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;
 };
 
+// Returns the longest time from the order to move until the node's upgrade is over.
+[[nodiscard]] Ms upgrade_ms(const DesiredSettings& settings);
+
+// Returns whether so many nodes have failed that no other node gets an order to move.
+[[nodiscard]] bool has_halted(const WishCount& nodes, const DesiredSettings& settings);
+// Returns whether one more node may get the order to move, as far as the numbers of the other nodes
+// show.
+[[nodiscard]] bool may_one_more_begin(const WishCount& nodes, const DesiredSettings& settings);
+
 // Returns whether an action that takes the time `takes` may begin on the node now, according to the
 // node's maintenance window.
 using DesiredOpening = std::function<Opening(const std::string& node, Ms takes)>;

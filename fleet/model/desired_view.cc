@@ -64,14 +64,18 @@ bool is_same_version(std::string_view version, std::string_view other) {
   return without_build(version) == without_build(other);
 }
 
-std::optional<CellWish> DesiredView::wish() const {
-  const Desired& record = wish_.record;
+std::optional<CellWish> wish_of(const Seen<Desired>& record) {
+  const Desired& desired = record.record;
   // No node moves to a desired version that is pending or refused. A plan has written a pending
   // version, and removes the mark `pending` when nodes may move. A refused version stays refused
   // until a person writes it again.
-  const bool is_held = record.pending || !record.refused.empty();
-  if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
-  return CellWish{record, wish_.revision};
+  const bool is_held = desired.pending || !desired.refused.empty();
+  if (record.revision == 0 || desired.version.empty() || is_held) return std::nullopt;
+  return CellWish{desired, record.revision};
+}
+
+std::optional<CellWish> DesiredView::wish() const {
+  return wish_of(wish_);
 }
 
 DesiredNode& DesiredView::changed(const std::string& id) {
@@ -163,6 +167,26 @@ bool has_failed(const DesiredNode& node, const CellWish& wish) {
   return is_taken_back(node, wish) || phase == UpgradePhase::failed;
 }
 
+WishStanding standing_of(const DesiredNode& node, const CellWish& wish) {
+  const UpgradePhase phase = phase_of(node);
+  const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
+  const bool is_moving = is_under_way(node, wish);
+  const bool may_begin = may_get_order(node, wish, waits);
+  return {.has_component = !node.running.empty(),
+          .is_under_way = is_moving,
+          .has_failed = has_failed(node, wish),
+          .is_committed = runs(node, wish.desired.version) && !is_moving,
+          .may_begin = may_begin,
+          .waits = may_begin && waits};
+}
+
+void WishCount::add(const WishStanding& standing, std::int64_t nodes) {
+  if (standing.has_component) all += nodes;
+  if (standing.is_under_way) under_way += nodes;
+  if (standing.has_failed) failed += nodes;
+  if (standing.is_committed) committed += nodes;
+}
+
 std::string stop_id(const DesiredNode& node) {
   return stop_id(node.upgrade.record.attempt);
 }
@@ -232,23 +256,18 @@ void DesiredMarks::observe(const std::string& id, const DesiredNode& node, Ms no
 
 DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
                                                  const DesiredNode& node) const {
-  Standing standing{.has_component = !node.running.empty()};
-  const UpgradePhase phase = phase_of(node);
+  Standing standing{.towards = {.has_component = !node.running.empty()}};
   if (may_be_stopped(node, wish_)) {
     if (const auto next = successor(id, node)) standing.at_gate = next->first;
   }
   if (!wish_) return standing;
-  standing.is_under_way = is_under_way(node, *wish_);
-  standing.has_failed = has_failed(node, *wish_);
-  standing.is_committed = runs(node, wish_->desired.version) && !standing.is_under_way;
-  const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
-  standing.may_begin = may_get_order(node, *wish_, waits);
-  standing.waits = standing.may_begin && waits;
-  // A node in the list coming_ is ordered back to the version that it runs if its new version takes
-  // too long. This order is impossible if the name of the version that the node runs is not valid,
-  // so such a node is not in the list.
-  const bool comes =
-      standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
+  standing.towards = fleet::standing_of(node, *wish_);
+  // If a node's new version does not become ready to replace the old one in time, the driver orders
+  // the node back to the version that it runs. The driver cannot give this order if the name of the
+  // version that the node runs is not valid. The time that the new version takes is then not
+  // watched, and `standing.coming` stays empty.
+  const bool comes = standing.towards.is_under_way &&
+                     phase_of(node) != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);
   if (comes && told != told_.end() && is_version_name(node.running)) {
     standing.coming = told->second.second;
@@ -259,11 +278,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
 // Adds the node to the counts and lists that `standing` names, or removes the node from them if
 // `is_in` is false.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
-  const std::int64_t one = is_in ? 1 : -1;
-  if (standing.has_component) all_ += one;
-  if (standing.is_under_way) under_way_ += one;
-  if (standing.has_failed) failed_ += one;
-  if (standing.is_committed) committed_ += one;
+  counts_.add(standing.towards, is_in ? 1 : -1);
   const auto list = [&](ByTime& times, std::optional<Ms> at) {
     if (at && is_in) times.emplace(*at, id);
     if (at && !is_in) times.erase({*at, id});
@@ -276,7 +291,7 @@ void DesiredMarks::count(const std::string& id, const Standing& standing, bool i
 }
 
 void DesiredMarks::list_beginning(const std::string& id, const Standing& standing) {
-  if (standing.may_begin) (standing.waits ? waiting_ : beginning_).insert(id);
+  if (standing.towards.may_begin) (standing.towards.waits ? waiting_ : beginning_).insert(id);
 }
 
 std::optional<std::pair<Ms, std::string>> DesiredMarks::successor(const std::string& id,

@@ -65,6 +65,10 @@ struct CellWish {
   bool operator==(const CellWish&) const = default;
 };
 
+// Returns the wish of the cell's record desired/COMPONENT. Returns no value if the record is absent
+// (its revision is 0), or if no node may move to the desired version now.
+[[nodiscard]] std::optional<CellWish> wish_of(const Seen<Desired>& record);
+
 class DesiredView {
  public:
   explicit DesiredView(std::string component) : component_(std::move(component)) {}
@@ -121,6 +125,32 @@ class DesiredView {
 // if it took so long that a controller has ordered it back.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
+// How far a node has come towards a wish, as far as the node's own records show.
+struct WishStanding {
+  bool has_component = false;
+  bool is_under_way = false;
+  bool has_failed = false;
+  bool is_committed = false;
+  // Whether the node may get the order to move. There may be other reasons to wait, such as a
+  // closed maintenance window.
+  bool may_begin = false;
+  // Whether the node may get that order while its upgrade to an earlier desired version has not
+  // ended. The order makes the node cancel that upgrade.
+  bool waits = false;
+};
+[[nodiscard]] WishStanding standing_of(const DesiredNode& node, const CellWish& wish);
+
+// Counts nodes by their standing towards a wish.
+struct WishCount {
+  std::int64_t all = 0;  // how many nodes have the component
+  std::int64_t under_way = 0;
+  std::int64_t failed = 0;
+  std::int64_t committed = 0;
+
+  // Counts `nodes` more nodes with this standing; a negative number takes them away again.
+  void add(const WishStanding& standing, std::int64_t nodes);
+};
+
 // Returns the id of the command that stops the old version on the node. The id begins with the id
 // of the node's current attempt, so each attempt has a command of its own.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
@@ -142,10 +172,7 @@ class DesiredMarks {
 
   // ---- how many nodes are in which state
 
-  [[nodiscard]] std::int64_t all() const { return all_; }  // how many nodes have the component
-  [[nodiscard]] std::int64_t under_way() const { return under_way_; }
-  [[nodiscard]] std::int64_t failed() const { return failed_; }
-  [[nodiscard]] std::int64_t committed() const { return committed_; }
+  [[nodiscard]] const WishCount& counts() const { return counts_; }
 
   // ---- the nodes that may get an order next, as far as their own records show
 
@@ -193,12 +220,7 @@ class DesiredMarks {
   // The lists and counts in which a node is entered. When the node's records change, the node is
   // first removed from them, and then entered anew.
   struct Standing {
-    bool has_component = false;
-    bool is_under_way = false;
-    bool has_failed = false;
-    bool is_committed = false;
-    bool may_begin = false;
-    bool waits = false;
+    WishStanding towards = {};
     std::optional<Ms> coming = {};
     std::optional<Ms> at_gate = {};
   };
@@ -225,10 +247,7 @@ class DesiredMarks {
   std::optional<Ms> opens_at_;
 
   std::map<std::string, Standing> standings_;
-  std::int64_t all_ = 0;
-  std::int64_t under_way_ = 0;
-  std::int64_t failed_ = 0;
-  std::int64_t committed_ = 0;
+  WishCount counts_;
   std::set<std::string> beginning_;
   std::set<std::string> waiting_;
   ByTime coming_;

@@ -341,7 +341,7 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r1"}));
   cell.upgrade(0, UpgradePhase::rolled_back, cell.attempt(0));
   cell.settle();
-  CHECK(cell.marks.failed() == 0);
+  CHECK(cell.marks.counts().failed == 0);
   cell.upgrade(0, UpgradePhase::soaking, "r1.apply.1");
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
