@@ -7,7 +7,6 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/rollout_terms.h"
 
 namespace fleetctl {
 
@@ -16,8 +15,7 @@ using fleet::KeyKind;
 // Reads the records of nodes, of which there may be thousands, only if the cell has windows.
 std::variant<fleet::Held, int> find_held(Asker& asker, const fleet::Rollout& rollout,
                                          const fleet::Reading& reading) {
-  const fleet::ToBegin what{nodes_to_begin(rollout, reading), confirm_ms(rollout.terms),
-                            rollout.terms.ignore_window};
+  const fleet::ToBegin what = to_begin(rollout, reading);
   std::vector<std::string> keys{fleet::key_of(KeyKind::stop), fleet::prefix_of(KeyKind::window)};
   auto reply = read_keys(asker, keys);
   const auto* cell = std::get_if<fleet::Reading>(&reply);

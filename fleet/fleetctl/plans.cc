@@ -114,13 +114,10 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
   sight.view.take_all(sight.reading);
-  if (const auto nodes = nodes_to_begin(sight.view); !nodes.empty()) {
-    fleet::Budgets budgets;
-    budgets.take_all(sight.reading);
-    const fleet::Ms takes = longest(sight.view, &budgets);
-    sight.held = held_back({nodes, takes, sight.view.plan.ignore_window}, sight.reading,
-                           std::time(nullptr), fleet::zone_of);
-  }
+  fleet::Budgets budgets;
+  budgets.take_all(sight.reading);
+  sight.held =
+      held_back(to_begin(sight.view, budgets), sight.reading, std::time(nullptr), fleet::zone_of);
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     const bool is_plans = key && (key->kind == KeyKind::plan || key->kind == KeyKind::plan_member);

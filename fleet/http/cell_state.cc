@@ -38,8 +38,11 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (is_of_node(key->kind)) {
-    NodeView& node = nodes_[key->names.front()];
-    node.id = key->names.front();
+    const auto [at, is_new] = nodes_.try_emplace(key->names.front());
+    NodeView& node = at->second;
+    node.id = at->first;
+    if (const auto labels = given_.find(node.id); is_new && labels != given_.end())
+      node.take_given(labels->second);
     node.take(*key, record);
     bytes_[node.id][record.key] =
         static_cast<std::int64_t>(record.key.size() + record.value.size());
@@ -90,6 +93,16 @@ void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
   const auto identity = read_record<Identity>(record.value);
   if (!identity) unread_.insert(record.key);
   if (identity && identity.value().revoked.empty()) expiries_[name] = expiry_of(identity.value());
+  take_given(key, identity ? identity.value().labels : std::map<std::string, std::string>{});
+}
+
+// Notes the labels in an identity, if it is that of a node.
+void CellState::take_given(const ParsedKey& key, const std::map<std::string, std::string>& labels) {
+  const auto name = node_identified_by(key);
+  if (!name) return;
+  given_.erase(*name);
+  if (!labels.empty()) given_[*name] = labels;
+  if (const auto node = nodes_.find(*name); node != nodes_.end()) node->second.take_given(labels);
 }
 
 void CellState::take_join(const ParsedKey& key, const KeyValue& record) {
@@ -209,6 +222,7 @@ void CellState::forget(const ParsedKey& key) {
     if (key.kind == KeyKind::rollout_judge) rollout->second.judge.reset();
   }
   if (key.kind == KeyKind::identity) expiries_.erase(certificate_name(key.names[0], key.names[1]));
+  take_given(key, {});
   if (key.kind == KeyKind::join) joins_.erase(key.names[0]);
   if (key.kind == KeyKind::approval) approvals_.erase(key.names[0]);
   if (key.kind == KeyKind::token) tokens_.erase(key.names[0]);

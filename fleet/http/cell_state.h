@@ -97,6 +97,7 @@ class CellState {
   void take_soak(const ParsedKey& key, UnixSeconds now);
   void take_rollout(const ParsedKey& key, const KeyValue& record);
   void take_identity(const ParsedKey& key, const KeyValue& record);
+  void take_given(const ParsedKey& key, const std::map<std::string, std::string>& labels);
   void take_join(const ParsedKey& key, const KeyValue& record);
   void take_cell(const ParsedKey& key, const KeyValue& record);
   void forget(const ParsedKey& key);
@@ -125,6 +126,8 @@ class CellState {
   std::map<std::string, Token> tokens_;       // the tokens, by their IDs
   std::set<std::string> renewing_;            // the nodes that wait for a new certificate
   std::map<std::string, UnixSeconds> expiries_;
+  // For each node whose identity has labels: these labels.
+  std::map<std::string, std::map<std::string, std::string>> given_;
 };
 
 // ---- facts that are not in the store's records, about the store's members and this controller

@@ -4,56 +4,112 @@
 #include <string>
 #include <utility>
 
+#include "fleet/model/budgets.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/rollout_terms.h"
-#include "fleet/model/windows.h"
 
 namespace fleet {
 namespace {
 
-// Returns why the batch of the rollout `id` cannot begin now. Looks only at the records of the
-// batch and of its nodes, since a rollout may have thousands of others.
-Held held_rollout(const std::string& id, const Rollout& rollout, const StateView& view,
-                  const StateMoment& moment) {
-  Reading records;
-  const auto add = [&](const std::string& key) {
-    const auto record = view.records.find(key);
-    if (record != view.records.end()) records.found.push_back(record->second);
-  };
-  add(key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batch)));
-  const auto all = nodes_to_begin(rollout, records);
-  for (const std::string& node : all) {
-    if (const auto key = key_if(KeyKind::rollout_node, {id, node})) add(*key);
-  }
-  const ToBegin what{nodes_to_begin(rollout, records), confirm_ms(rollout.terms),
-                     rollout.terms.ignore_window};
-  for (const std::string& node : what.nodes) {
-    if (const auto key = key_if(KeyKind::node_info, {node})) add(*key);
-    if (const auto key = key_if(KeyKind::identity, {node_kind, node})) add(*key);
-  }
-  add(key_of(KeyKind::stop));
-  const std::string windows = prefix_of(KeyKind::window);
-  for (auto at = view.records.lower_bound(windows); at != view.records.end(); ++at) {
-    if (!at->first.starts_with(windows)) break;
-    records.found.push_back(at->second);
-  }
-  return held_back(what, records, moment.now, [&moment](const std::string& name) {
+ZoneBook zones_of(const StateMoment& moment) {
+  return [&moment](const std::string& name) {
     const auto zone = moment.zone(name);
     return zone ? Result<TimeZone>(*zone) : Refusal{"tzdata has none of that name here"};
-  });
+  };
 }
+
+// Looks at the work of a cell, one rollout or plan after the other. A cell may have thousands of
+// nodes, and the answer is made anew for each request. So the records of nodes are taken from
+// CellState, which has parsed them already.
+class Search {
+ public:
+  Search(const StateView& view, const StateMoment& moment)
+      : view_(view), windows_(zones_of(moment)) {
+    windows_.set_wall(moment.now, 0);
+    const Reading windows = below(prefix_of(KeyKind::window));
+    windows_.take_all(windows);
+    is_needed_ = view.cell.stop() || !windows.found.empty();
+  }
+
+  // Returns whether the cell has a stop or a window. Otherwise nothing can be held back.
+  [[nodiscard]] bool is_needed() const { return is_needed_; }
+
+  void look_at(const std::string& subject, const ToBegin& what) {
+    for (const std::string& id : what.nodes) {
+      const auto node = view_.cell.nodes().find(id);
+      if (node != view_.cell.nodes().end()) windows_.take_node(id, node->second.info);
+    }
+    Held held = held_back(what, view_.cell.stop().has_value(), windows_);
+    if (!held.words.empty()) found_[subject] = std::move(held);
+  }
+
+  // Looks only at the records of the rollout's batch and of the nodes in this batch.
+  [[nodiscard]] ToBegin of_rollout(const std::string& id, const Rollout& rollout) const {
+    Reading records;
+    add(records, key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batch)));
+    for (const std::string& node : nodes_to_begin(rollout, records)) {
+      if (const auto key = key_if(KeyKind::rollout_node, {id, node})) add(records, *key);
+    }
+    return to_begin(rollout, records);
+  }
+
+  // Finds the members of the plan, and how long the plan takes. If the cell has budgets, this time
+  // depends on the labels of the members, which are parsed anew here.
+  [[nodiscard]] ToBegin of_plan(const std::string& name, const Plan& plan) const {
+    PlanView seen{.name = name, .plan = plan};
+    const Reading members = below(key_below(key_of(KeyKind::plan, {name}) + "/member"));
+    for (const KeyValue& member : members.found)
+      seen.take(member);
+    Reading records;
+    add(records, key_of(KeyKind::settings));
+    Budgets budgets;
+    budgets.take_all(records);
+    for (const std::string& id : seen.ids) {
+      if (!budgets.is_set()) break;
+      if (const auto key = key_if(KeyKind::node_info, {id})) add(records, *key);
+      if (const auto key = key_if(KeyKind::identity, {node_kind, id})) add(records, *key);
+    }
+    budgets.take_all(records);
+    return to_begin(seen, budgets);
+  }
+
+  [[nodiscard]] HeldWork found() && { return std::move(found_); }
+
+ private:
+  void add(Reading& records, const std::string& key) const {
+    const auto record = view_.records.find(key);
+    if (record != view_.records.end()) records.found.push_back(record->second);
+  }
+
+  [[nodiscard]] Reading below(const std::string& prefix) const {
+    Reading records;
+    for (auto at = view_.records.lower_bound(prefix); at != view_.records.end(); ++at) {
+      if (!at->first.starts_with(prefix)) break;
+      records.found.push_back(at->second);
+    }
+    return records;
+  }
+
+  const StateView& view_;
+  WindowView windows_;
+  bool is_needed_ = false;
+  HeldWork found_ = {};
+};
 
 }  // namespace
 
 HeldWork held_work(const StateView& view, const StateMoment& moment) {
-  HeldWork held;
+  Search search(view, moment);
+  if (!search.is_needed()) return {};
   for (const auto& [id, one] : view.cell.rollouts()) {
     if (one.rollout.state != RolloutState::rolling) continue;
-    Held why = held_rollout(id, one.rollout, view, moment);
-    if (!why.words.empty()) held["rollout/" + id] = std::move(why);
+    search.look_at("rollout/" + id, search.of_rollout(id, one.rollout));
   }
-  return held;
+  for (const auto& [name, plan] : view.cell.plans()) {
+    if (plan.state != PlanState::running) continue;
+    search.look_at("plan/" + name, search.of_plan(name, plan));
+  }
+  return std::move(search).found();
 }
 
 }  // namespace fleet

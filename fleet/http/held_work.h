@@ -7,8 +7,7 @@
 
 namespace fleet {
 
-// Returns the rollouts that cannot begin their batches now, because windows are closed or a stop is
-// ordered.
+// Returns what holds back the rollouts and plans that cannot begin anything now.
 [[nodiscard]] HeldWork held_work(const StateView& view, const StateMoment& moment);
 
 }  // namespace fleet

@@ -61,8 +61,8 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 // ---- lines about rollouts, plans and desired versions
 
 // Adds the line to `lines`. If the work is held back, says what it waits for. If this wait does not
-// end by itself, adds the line to those that wait for a person instead, with the command `order`,
-// with which a person can end the work.
+// end by itself, adds the line to those that wait for a person instead. `order` is the command with
+// which a person can end the work, or empty if there is none.
 void add_work(OutlookLine line, const HeldWork& held, const std::string& order,
               std::vector<OutlookLine>& lines, Outlook& outlook) {
   const auto found = held.find(line.subject);
@@ -70,7 +70,8 @@ void add_work(OutlookLine line, const HeldWork& held, const std::string& order,
   line.text += "; waits for " + found->second.words;
   line.not_before.reset();
   if (!found->second.needs_person) return lines.push_back(std::move(line));
-  line.commands = {"fleetctl window list", order};
+  line.commands = {"fleetctl window list"};
+  if (!order.empty()) line.commands.push_back(order);
   outlook.waits.push_back(std::move(line));
 }
 
@@ -107,7 +108,8 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
            "fleetctl rollout abort " + id, outlook.moves, outlook);
 }
 
-void add_plan(const CellState& cell, const std::string& name, const Plan& plan, Outlook& outlook) {
+void add_plan(const CellState& cell, const std::string& name, const Plan& plan,
+              const HeldWork& held, Outlook& outlook) {
   if (is_over(plan.state)) return;
   const std::string words = "plan " + name + " (" + plan.version + ") ";
   const std::string step =
@@ -131,14 +133,10 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan, 
          {"fleetctl cell check"}});
     return;
   }
-  outlook.moves.push_back(
-      {"plan/" + name,
-       with_reason(words +
-                       (plan.state == PlanState::stopping ? "is stopping at " : "is under way: ") +
-                       step,
-                   plan.error),
-       {},
-       {}});
+  const std::string moves =
+      plan.state == PlanState::stopping ? "is stopping at " : "is under way: ";
+  add_work({"plan/" + name, with_reason(words + moves + step, plan.error)}, held, "", outlook.moves,
+           outlook);
 }
 
 // The nodes that do not run the desired version of one component yet.
@@ -313,7 +311,7 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
     add_rollout(cell, id, one, now, held, outlook);
   }
   for (const auto& [name, plan] : cell.plans()) {
-    add_plan(cell, name, plan, outlook);
+    add_plan(cell, name, plan, held, outlook);
   }
   for (const auto& [component, wish] : cell.desired()) {
     add_desired(cell, component, wish, outlook);

@@ -5,6 +5,7 @@
 
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_terms.h"
 
 namespace fleet {
 
@@ -36,17 +37,31 @@ std::vector<std::string> nodes_to_begin(const PlanView& view) {
   return is_to_begin ? view.ids : std::vector<std::string>();
 }
 
-Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const ZoneBook& zones) {
+ToBegin to_begin(const Rollout& rollout, const Reading& reading) {
+  return {.nodes = nodes_to_begin(rollout, reading),
+          .takes = confirm_ms(rollout.terms),
+          .ignore_window = rollout.terms.ignore_window};
+}
+
+ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
+  return {.nodes = nodes_to_begin(view),
+          .takes = longest(view, &budgets),
+          .ignore_window = view.plan.ignore_window};
+}
+
+Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows) {
   if (what.nodes.empty()) return {};
-  if (cell.find(key_of(KeyKind::stop)) != nullptr) {
-    return {"the end of the stop (fleetctl stop off)"};
-  }
+  if (is_stopped) return {"the end of the stop (fleetctl stop off)"};
   if (what.ignore_window) return {};
+  const Opening opening = windows.opening(what.nodes, what.takes, 0);
+  return {opening.why, !opening.is_open && !opening.until};
+}
+
+Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const ZoneBook& zones) {
   WindowView windows(zones);
   windows.set_wall(now, 0);
   windows.take_all(cell);
-  const Opening opening = windows.opening(what.nodes, what.takes, 0);
-  return {opening.why, !opening.is_open && !opening.until};
+  return held_back(what, cell.find(key_of(KeyKind::stop)) != nullptr, windows);
 }
 
 }  // namespace fleet

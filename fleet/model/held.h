@@ -27,6 +27,9 @@ struct ToBegin {
   Ms takes = 0;
   bool ignore_window = false;
 };
+[[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
+// `budgets` are those of the cell: see longest() in plan_decision.h.
+[[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
 
 struct Held {
   std::string words = {};  // what it waits for; empty if nothing holds it back
@@ -35,6 +38,9 @@ struct Held {
   bool needs_person = false;
 };
 
+// Returns what this waits for. `windows` must know the nodes, and the time of the wall clock at the
+// moment 0.
+[[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows);
 // Returns what this waits for. `cell` has the record `stop` and the records of windows, and those
 // of nodes and their identities.
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,

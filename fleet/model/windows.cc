@@ -128,9 +128,7 @@ void WindowView::take(const KeyValue& record) {
   }
   if (key->kind == KeyKind::node_info) {
     const auto read = read_record<NodeInfo>(record.value);
-    const NodeInfo info = read ? read.value() : NodeInfo{};
-    const auto group = info.labels.find(std::string(group_label));
-    nodes_[key->names[0]] = {group == info.labels.end() ? "" : group->second, info.time_zone};
+    take_node(key->names[0], read ? read.value() : NodeInfo{});
   }
   if (const auto node = node_identified_by(*key)) {
     const auto labels = labels_given(record);
@@ -138,6 +136,12 @@ void WindowView::take(const KeyValue& record) {
     given_groups_.erase(*node);
     if (group != labels.end()) given_groups_[*node] = group->second;
   }
+}
+
+void WindowView::take_node(const std::string& node, const NodeInfo& info) {
+  ++changes_;
+  const auto group = info.labels.find(std::string(group_label));
+  nodes_[node] = {group == info.labels.end() ? "" : group->second, info.time_zone};
 }
 
 void WindowView::take_absent(const std::string& text) {

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "fleet/model/cell_records.h"
+#include "fleet/model/node_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
@@ -89,6 +90,9 @@ class WindowView {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
+  // Takes the group and the time zone of a node from `info`, in place of the node's records. The
+  // labels in the node's identity must already override the labels in `info`.
+  void take_node(const std::string& node, const NodeInfo& info);
 
   // Returns a counter that grows with each changed record and each call of set_wall(). If the
   // counter has grown, earlier results of opening() may be wrong.

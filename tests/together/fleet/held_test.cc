@@ -4,8 +4,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/fleetctl/plans.h"
 #include "fleet/http/outlook.h"
+#include "fleet/http/state.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 
 namespace held_test {
 
@@ -52,7 +56,99 @@ TEST_CASE("a plan waits for the windows of all its members, until its first step
   CHECK(nodes_to_begin(view).empty());
 }
 
-// ---- the page
+// ---- fleetctl and the page
+
+// A cell, as fleetctl reads it, and as a controller shows it at 01:00.
+struct Bench {
+  std::map<std::string, KeyValue, std::less<>> records;
+  CellState cell;
+  Health health{.follows = true};
+
+  void put(const std::string& rest, const std::string& value) {
+    const KeyValue made = record(std::string(key_root) + rest, value);
+    records[made.key] = made;
+    cell.take(made);
+  }
+  void erase(const std::string& rest) {
+    records.erase(std::string(key_root) + rest);
+    cell.take_absent(std::string(key_root) + rest);
+  }
+  // Puts a node that runs web 1, and whose identity gives it the group `shop`.
+  void put_node(const std::string& name) {
+    put("node/" + name + "/active", R"({"instance":"i"})");
+    put("identity/node/" + name, R"({"labels":{"group":"shop"}})");
+    put("node/" + name + "/instance/i", "{}");
+    put("node/" + name + "/versions", R"({"web":"1"})");
+    put("node/" + name + "/info", R"({"labels":{"group":"bakery"}})");
+  }
+
+  [[nodiscard]] Reading reading() const {
+    Reading all;
+    for (const auto& [key, value] : records)
+      all.found.push_back(value);
+    return all;
+  }
+
+  // Returns the line of the page about this subject, in one of the lists of the outlook.
+  [[nodiscard]] std::string page(const std::string& list, const std::string& subject) const {
+    const Response answer = state_answer({}, "", {records, cell, health}, {.now = 3'600});
+    const JsonTree tree = parse_tree(answer.body).value();
+    for (const JsonTree& line : tree.find("outlook")->find(list)->elements) {
+      if (line.text_of("subject") == subject) return line.text_of("text");
+    }
+    return "";
+  }
+
+  // Returns what `fleetctl plan show p` says the plan waits for.
+  [[nodiscard]] std::string plan_waits_for() const {
+    PlanView view{.name = "p"};
+    view.take_all(reading());
+    Budgets budgets;
+    budgets.take_all(reading());
+    const Held held = held_back(to_begin(view, budgets), reading(), 3'600, [](const std::string&) {
+      return Result<TimeZone>(Refusal{"none"});
+    });
+    for (const std::string& line : fleetctl::plan_page(view, held)) {
+      if (line.find("waits for") != std::string::npos) return line.substr(line.find("waits for"));
+    }
+    return "";
+  }
+};
+
+constexpr const char* hour_from_three = R"({"start":"03:00","duration_s":3600})";
+
+TEST_CASE("the page and fleetctl say what a plan waits for before its first step") {
+  Bench bench;
+  bench.put_node("n1");
+  bench.put("driver/p", R"({"controller":"c1"})");
+  Plan plan{.version = "2",
+            .steps = {{.name = "a", .kind = StepClass::any, .hook = "a", .timeout_ms = 1'800'000}},
+            .state = PlanState::running};
+  bench.put("plan/p", write_record(plan));
+  bench.put("plan/p/member/n1", "{}");
+  CHECK(bench.page("moves", "plan/p") == "plan p (2) is under way: step 0 of 1");
+  CHECK(bench.plan_waits_for().empty());
+
+  bench.put("window/shop", hour_from_three);
+  CHECK(bench.page("moves", "plan/p").ends_with("; waits for n1: its window opens in 2h"));
+  CHECK(bench.plan_waits_for() == "waits for  n1: its window opens in 2h");
+
+  // With places for one node, the two members take the step one after the other.
+  bench.put_node("n2");
+  bench.put("plan/p/member/n2", "{}");
+  bench.put("window/shop", R"({"start":"03:00","duration_s":1800})");
+  CHECK(bench.page("moves", "plan/p").ends_with("its window opens in 2h"));
+  bench.put("settings", R"({"unavailable.group":"1"})");
+  CHECK(bench.page("moves", "plan/p").empty());
+  const std::string never = "waits for n1: it takes longer than its window is open";
+  CHECK(bench.page("waits", "plan/p").ends_with(never));
+  CHECK(bench.plan_waits_for() == "waits for  n1: it takes longer than its window is open");
+
+  plan.step = 1;
+  bench.put("plan/p", write_record(plan));
+  CHECK(bench.page("moves", "plan/p") == "plan p (2) is under way: step 1 of 1");
+  CHECK(bench.plan_waits_for().empty());
+}
 
 TEST_CASE("the page names what a rollout waits for, and asks for a person if time does not help") {
   CellState cell;
