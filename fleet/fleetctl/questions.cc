@@ -4,6 +4,7 @@
 
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
@@ -12,6 +13,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/windows.h"
 
 namespace fleetctl {
 namespace {
@@ -72,7 +74,10 @@ int show_status(const Options& options, Asker& asker) {
       nodes.begin(), nodes.end(), [](const NodeView& node) { return !node.degraded().empty(); });
   say("nodes: " + std::to_string(nodes.size()) + ", " + std::to_string(reporting) + " report, " +
       std::to_string(degraded) + " degraded");
-  say_all(wish_lines(reading, nodes));
+  fleet::WindowView windows(fleet::zone_of);
+  windows.set_wall(std::time(nullptr), 0);
+  windows.take_all(reading);
+  say_all(wish_lines(reading, nodes, windows));
   if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
     const auto record = fleet::read_record<fleet::Stop>(stop->value);
     const std::string why = record ? record.value().why : "";

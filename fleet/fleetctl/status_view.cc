@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fleet/model/controllers_at_work.h"
+#include "fleet/model/held.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
@@ -165,17 +166,28 @@ std::string controllers_words(const fleet::Reading& reading) {
   return words.empty() ? "" : "controllers: " + words;
 }
 
+// Returns the nodes that may be the next to move to the component's desired version.
+fleet::ToBegin next_nodes(const fleet::Seen<fleet::Desired>& record, const std::string& component,
+                          const std::vector<fleet::NodeView>& nodes) {
+  const auto wish = wish_of(record);
+  if (!wish) return {};
+  std::map<std::string, fleet::DesiredNode> all;
+  for (const fleet::NodeView& node : nodes)
+    all.emplace(node.id, desired_node(node, component));
+  return to_begin(*wish, all);
+}
+
 // Returns why nodes do not move to the desired version, as a text that continues the line about
 // this version. The text is empty if there is no reason.
 std::string words_about(const fleet::Desired& wish, const std::string& component,
-                        const std::vector<fleet::NodeView>& nodes) {
+                        const std::vector<fleet::NodeView>& nodes, const fleet::Held& held) {
   if (!wish.refused.empty()) return ", but moves no node: " + wish.refused;
   if (wish.pending) return ", but moves no node before " + wish.why + " has migrated";
   std::map<std::string, std::string> silent;
   for (const fleet::NodeView& node : nodes)
     if (const auto since = silent_at_gate_since(node, component, wish.version))
       silent[node.id] = *since;
-  if (silent.empty()) return "";
+  if (silent.empty()) return held.words.empty() ? "" : "; waits for " + held.words;
   return "; " + fleet::silent_at_gates(silent) + "; to go on without them: fleetctl desire " +
          component + " " + wish.version;
 }
@@ -234,16 +246,23 @@ CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now)
 }
 
 std::vector<std::string> wish_lines(const fleet::Reading& reading,
-                                    const std::vector<fleet::NodeView>& nodes) {
+                                    const std::vector<fleet::NodeView>& nodes,
+                                    const fleet::WindowView& windows) {
+  const bool is_stopped = reading.find(fleet::key_of(KeyKind::stop)) != nullptr;
   std::vector<std::string> lines;
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::desired) continue;
     const std::string& component = key->names.front();
     const auto wish = fleet::read_record<fleet::Desired>(found.value);
-    lines.push_back("desired: " + component + " " +
-                    (wish ? wish.value().version + words_about(wish.value(), component, nodes)
-                          : "(" + wish.reason() + ")"));
+    if (!wish) {
+      lines.push_back("desired: " + component + " (" + wish.reason() + ")");
+      continue;
+    }
+    const auto what = next_nodes({wish.value(), found.modified}, component, nodes);
+    const fleet::Held held = held_back(what, is_stopped, windows);
+    lines.push_back("desired: " + component + " " + wish.value().version +
+                    words_about(wish.value(), component, nodes, held));
   }
   return lines;
 }

@@ -11,6 +11,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/transaction.h"
+#include "fleet/model/windows.h"
 
 namespace fleetctl {
 
@@ -48,9 +49,11 @@ struct CertificateCount {
                                                fleet::UnixSeconds now);
 
 // Returns a line for each desired version of the cell. If nodes do not move to the version, the
-// line says why.
+// line says why. `windows` must know the cell's windows and nodes, and what time it is at the
+// moment 0.
 [[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
-                                                  const std::vector<fleet::NodeView>& nodes);
+                                                  const std::vector<fleet::NodeView>& nodes,
+                                                  const fleet::WindowView& windows);
 
 [[nodiscard]] std::vector<std::string> care_lines(const fleet::Reading& reading,
                                                   const ShownCertificates& shown,

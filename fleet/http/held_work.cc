@@ -1,12 +1,14 @@
 #include "fleet/http/held_work.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "fleet/model/budgets.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
 
 namespace fleet {
 namespace {
@@ -18,9 +20,9 @@ ZoneBook zones_of(const StateMoment& moment) {
   };
 }
 
-// Looks at the work of a cell, one rollout or plan after the other. A cell may have thousands of
-// nodes, and the answer is made anew for each request. So the records of nodes are taken from
-// CellState, which has parsed them already.
+// Looks at the work of a cell, one rollout, plan or desired version after the other. A cell may
+// have thousands of nodes, and the answer is made anew for each request. So the records of nodes
+// are taken from CellState, which has parsed them already.
 class Search {
  public:
   Search(const StateView& view, const StateMoment& moment)
@@ -73,6 +75,17 @@ class Search {
     return to_begin(seen, budgets);
   }
 
+  [[nodiscard]] ToBegin of_desired(const std::string& component, const Desired& desired) const {
+    const auto record = view_.records.find(key_of(KeyKind::desired, {component}));
+    const Revision revision = record == view_.records.end() ? 0 : record->second.modified;
+    const auto wish = wish_of({desired, revision});
+    if (!wish) return {};
+    std::map<std::string, DesiredNode> nodes;
+    for (const auto& [id, node] : view_.cell.nodes())
+      nodes.emplace(id, desired_node(node, component));
+    return to_begin(*wish, nodes);
+  }
+
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
@@ -109,6 +122,8 @@ HeldWork held_work(const StateView& view, const StateMoment& moment) {
     if (plan.state != PlanState::running) continue;
     search.look_at("plan/" + name, search.of_plan(name, plan));
   }
+  for (const auto& [component, desired] : view.cell.desired())
+    search.look_at("desired/" + component, search.of_desired(component, desired));
   return std::move(search).found();
 }
 

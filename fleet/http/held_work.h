@@ -7,7 +7,7 @@
 
 namespace fleet {
 
-// Returns what holds back the rollouts and plans that cannot begin anything now.
+// Returns what holds back the rollouts, plans and desired versions that cannot begin anything now.
 [[nodiscard]] HeldWork held_work(const StateView& view, const StateMoment& moment);
 
 }  // namespace fleet

@@ -171,7 +171,7 @@ Behind nodes_without(const CellState& cell, const std::string& component,
 }
 
 void add_desired(const CellState& cell, const std::string& component, const Desired& wish,
-                 Outlook& outlook) {
+                 const HeldWork& held, Outlook& outlook) {
   const std::string subject = "desired/" + component;
   const std::string name = component + " " + wish.version;
   const std::string desire = "fleetctl desire " + name;
@@ -199,10 +199,12 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
     add(outlook.waits, " is desired; " + silent_at_gates(behind.silent),
         {"fleetctl show " + first, desire, "fleetctl forget " + first});
   } else if (behind.begun > 0) {
-    add(outlook.moves, " is desired: " + counted(behind.begun, "node") + " on the way, " +
-                           std::to_string(behind.all) + " still without it");
+    const std::string words = " is desired: " + counted(behind.begun, "node") + " on the way, " +
+                              std::to_string(behind.all) + " still without it";
+    add_work({subject, name + words}, held, "", outlook.moves, outlook);
   } else if (behind.all > 0) {
-    add(outlook.notes, " is desired; " + counted(behind.all, "node") + " without it");
+    const std::string words = " is desired; " + counted(behind.all, "node") + " without it";
+    add_work({subject, name + words}, held, "", outlook.notes, outlook);
   }
 }
 
@@ -314,7 +316,7 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
     add_plan(cell, name, plan, held, outlook);
   }
   for (const auto& [component, wish] : cell.desired()) {
-    add_desired(cell, component, wish, outlook);
+    add_desired(cell, component, wish, held, outlook);
   }
   add_machines(cell, outlook);
   add_controllers(cell, outlook);

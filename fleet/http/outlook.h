@@ -51,7 +51,7 @@ struct Outlook {
 };
 
 // The work that is held back, and why. The keys of the map are the subjects of that work, such as
-// `rollout/r1` or `plan/p`; work that may begin is not in the map.
+// `rollout/r1`, `plan/p` or `desired/agent`; work that may begin is not in the map.
 using HeldWork = std::map<std::string, Held>;
 
 [[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,

@@ -1,7 +1,9 @@
 #include "fleet/model/held.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
@@ -37,6 +39,22 @@ std::vector<std::string> nodes_to_begin(const PlanView& view) {
   return is_to_begin ? view.ids : std::vector<std::string>();
 }
 
+std::vector<std::string> nodes_to_begin(const CellWish& wish,
+                                        const std::map<std::string, DesiredNode>& nodes) {
+  const DesiredSettings settings;
+  WishCount counts;
+  std::vector<std::string> first;
+  std::vector<std::string> others;
+  for (const auto& [id, node] : nodes) {
+    const WishStanding standing = standing_of(node, wish);
+    counts.add(standing, 1);
+    if (standing.may_begin) (standing.waits ? first : others).push_back(id);
+  }
+  if (has_halted(counts, settings)) return {};
+  if (may_one_more_begin(counts, settings)) first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
 ToBegin to_begin(const Rollout& rollout, const Reading& reading) {
   return {.nodes = nodes_to_begin(rollout, reading),
           .takes = confirm_ms(rollout.terms),
@@ -49,11 +67,38 @@ ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
           .ignore_window = view.plan.ignore_window};
 }
 
+ToBegin to_begin(const CellWish& wish, const std::map<std::string, DesiredNode>& nodes) {
+  return {.nodes = nodes_to_begin(wish, nodes),
+          .takes = upgrade_ms({}),
+          .ignore_window = wish.desired.ignore_window,
+          .one_by_one = true};
+}
+
+namespace {
+
+// Returns whether one of the nodes may begin by itself now. If all of their windows are closed, the
+// result is that of the node whose window opens first.
+Opening first_opening(const ToBegin& what, const WindowView& windows) {
+  std::optional<Opening> first;
+  for (const std::string& node : what.nodes) {
+    Opening one = windows.opening(node, what.takes, 0);
+    if (one.is_open) return one;
+    const bool is_first = !first || (one.until && (!first->until || *one.until < *first->until));
+    if (!is_first) continue;
+    first = std::move(one);
+    first->why = node + ": " + first->why;
+  }
+  return first.value_or(Opening{});
+}
+
+}  // namespace
+
 Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows) {
   if (what.nodes.empty()) return {};
   if (is_stopped) return {"the end of the stop (fleetctl stop off)"};
   if (what.ignore_window) return {};
-  const Opening opening = windows.opening(what.nodes, what.takes, 0);
+  const Opening opening =
+      what.one_by_one ? first_opening(what, windows) : windows.opening(what.nodes, what.takes, 0);
   return {opening.why, !opening.is_open && !opening.until};
 }
 

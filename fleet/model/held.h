@@ -1,11 +1,13 @@
-// Says why a rollout or a plan that runs begins nothing now: a stop is ordered, or windows are
-// closed. No record says so, since that would have to be written anew as time passes. This file
+// Says why a rollout, a plan or a desired version begins nothing now: a stop is ordered, or windows
+// are closed. No record says so, since that would have to be written anew as time passes. This file
 // does no input or output.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "fleet/model/desired_decision.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
@@ -21,15 +23,28 @@ namespace fleet {
 // result is empty: after the beginning of the first step, windows do not hold the plan back.
 [[nodiscard]] std::vector<std::string> nodes_to_begin(const PlanView& view);
 
+// Returns the nodes that may be the next to move to the desired version, in the order in which the
+// driver tries them. The result is empty if so many nodes have failed, or are on the way, that no
+// other node may begin. `nodes` has all nodes of the cell, by their names.
+[[nodiscard]] std::vector<std::string> nodes_to_begin(
+    const CellWish& wish, const std::map<std::string, DesiredNode>& nodes);
+
 // The nodes on which something is to begin, and how long it takes there.
 struct ToBegin {
   std::vector<std::string> nodes = {};
   Ms takes = 0;
   bool ignore_window = false;
+  // True if each node begins by itself, when its own window is open. Otherwise all nodes begin
+  // together, and the windows of all must be open.
+  bool one_by_one = false;
 };
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
 // `budgets` are those of the cell: see longest() in plan_decision.h.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
+// An upgrade is assumed to take as long as with the controllers' default options, since the store
+// does not have these options.
+[[nodiscard]] ToBegin to_begin(const CellWish& wish,
+                               const std::map<std::string, DesiredNode>& nodes);
 
 struct Held {
   std::string words = {};  // what it waits for; empty if nothing holds it back

@@ -52,6 +52,11 @@ void NodeView::take(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::node_instance) take_text(record, instances[key.names[1]], *this);
   if (key.kind == KeyKind::node_upgrade) take_text(record, upgrades[key.names[1]], *this);
   if (key.kind == KeyKind::node_health) take_text(record, healths[key.names[1]], *this);
+  if (key.kind == KeyKind::node_desired) {
+    const auto read = read_record<Desired>(record.value);
+    desired[key.names[1]] = {read ? read.value() : Desired{}, record.modified};
+  }
+  if (key.kind == KeyKind::node_claim) claims.insert(key.names[1]);
 }
 
 void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
@@ -66,6 +71,23 @@ void NodeView::take_absent(const ParsedKey& key, std::string_view text) {
   if (key.kind == KeyKind::node_instance) instances.erase(key.names[1]);
   if (key.kind == KeyKind::node_upgrade) upgrades.erase(key.names[1]);
   if (key.kind == KeyKind::node_health) healths.erase(key.names[1]);
+  if (key.kind == KeyKind::node_desired) desired.erase(key.names[1]);
+  if (key.kind == KeyKind::node_claim) claims.erase(key.names[1]);
+}
+
+DesiredNode desired_node(const NodeView& node, const std::string& component) {
+  DesiredNode found;
+  const auto running = node.versions.running.find(component);
+  if (running != node.versions.running.end()) found.running = running->second;
+  if (!node.active.instance.empty()) found.active = {node.active, 1};
+  for (const auto& [id, instance] : node.instances)
+    found.instances[id] = {instance, 1};
+  const auto upgrade = node.upgrades.find(component);
+  if (upgrade != node.upgrades.end()) found.upgrade = {upgrade->second, 1};
+  const auto desired = node.desired.find(component);
+  if (desired != node.desired.end()) found.desired = desired->second;
+  if (node.claims.contains(component)) found.claim.revision = 1;
+  return found;
 }
 
 std::string words_of(UpgradePhase phase) {

@@ -4,10 +4,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/target.h"
@@ -25,6 +27,9 @@ struct NodeView {
   std::map<std::string, Upgrade> upgrades = {};  // the last upgrade of each component
   // The health that the node reported last, for each component.
   std::map<std::string, NodeHealth> healths = {};
+  // By component, the node's own desired version; if its record is damaged, an empty version.
+  std::map<std::string, Seen<Desired>> desired = {};
+  std::set<std::string> claims = {};  // the components that a rollout or a person has claimed
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
@@ -42,6 +47,11 @@ struct NodeView {
   std::map<std::string, std::string> given = {};     // the labels in the node's identity
   std::map<std::string, std::string> reported = {};  // the labels that the node reports
 };
+
+// Returns the records of the node in the form in which the decisions about desired versions of the
+// component read them. The revisions of these records are left out, except for the node's own
+// desired version: each record that exists has the revision 1.
+[[nodiscard]] DesiredNode desired_node(const NodeView& node, const std::string& component);
 
 // Returns a text for people: the phase's name in records, or plain words if that name says too
 // little.

@@ -178,7 +178,7 @@ TEST_CASE("status says why no node moves to a desired version, and how it goes o
   Reading reading;
   const auto line = [&reading](const Desired& wish) {
     reading.found.push_back(record(key_of(KeyKind::desired, {"shop"}), write_record(wish)));
-    const auto lines = fleetctl::wish_lines(reading, nodes_in(reading));
+    const auto lines = fleetctl::wish_lines(reading, nodes_in(reading), WindowView({}));
     reading.found.pop_back();
     return lines.size() == 1 ? lines.front() : "";
   };

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/fleetctl/plans.h"
+#include "fleet/fleetctl/status_view.h"
 #include "fleet/http/outlook.h"
 #include "fleet/http/state.h"
 #include "fleet/model/keys.h"
@@ -56,6 +57,65 @@ TEST_CASE("a plan waits for the windows of all its members, until its first step
   CHECK(nodes_to_begin(view).empty());
 }
 
+TEST_CASE("of nodes that begin one by one, the window that opens first counts") {
+  const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
+  WindowView windows(no_zone);
+  windows.set_wall(3'600, 0);
+  const auto window = [&windows](const std::string& group, const std::string& value) {
+    windows.take(record(key_of(KeyKind::window, {group}), value));
+    windows.take_node("of-" + group, {.labels = {{"group", group}}});
+  };
+  window("a", R"({"start":"01:00","duration_s":60})");
+  window("b", R"({"start":"05:00","duration_s":3600})");
+  window("c", R"({"start":"03:00","duration_s":3600})");
+  ToBegin what{.nodes = {"of-a", "of-b", "of-c"}, .takes = 300'000, .one_by_one = true};
+
+  const Held held = held_back(what, false, windows);
+  CHECK(held.words == "of-c: its window opens in 2h");
+  CHECK_FALSE(held.needs_person);
+  what.nodes.emplace_back("without a window");
+  CHECK(held_back(what, false, windows).words.empty());
+  CHECK(held_back(what, true, windows).words == "the end of the stop (fleetctl stop off)");
+  what.nodes = {"of-a"};
+  CHECK(held_back(what, false, windows).needs_person);
+  what.ignore_window = true;
+  CHECK(held_back(what, false, windows).words.empty());
+}
+
+TEST_CASE("a node that may not move to the desired version waits for no window") {
+  const CellWish wish{.desired = {.version = "2"}, .revision = 7};
+  const DesiredNode free{.running = "1",
+                         .active = {{.instance = "i"}, 1},
+                         .instances = {{"i", {{.version = "1"}, 1}}}};
+  const auto begin = [&wish, &free](const DesiredNode& other) {
+    return nodes_to_begin(wish, {{"free", free}, {"other", other}});
+  };
+  const std::vector<std::string> both{"free", "other"};
+  const std::vector<std::string> one{"free"};
+  CHECK(begin(free) == both);
+
+  DesiredNode node = free;
+  node.running = "2";
+  CHECK(begin(node) == one);
+  node = free;
+  node.claim.revision = 8;
+  CHECK(begin(node) == one);
+  node = free;
+  node.desired = {{.version = "1", .pinned = true}, 3};
+  CHECK(begin(node) == one);
+  node.desired = {{.version = "3"}, 9};  // a rollout has moved the node since
+  CHECK(begin(node) == one);
+  node = free;
+  node.instances.clear();
+  CHECK(begin(node) == one);
+  // The first node is on the way, and the second one waits for its success.
+  node.desired = {{.version = "2", .trace = wish.trace()}, 9};
+  CHECK(begin(node).empty());
+  // The node has failed, so that no other node begins.
+  node.upgrade = {{.phase = UpgradePhase::failed, .attempt = "desired.9.1"}, 10};
+  CHECK(begin(node).empty());
+}
+
 // ---- fleetctl and the page
 
 // A cell, as fleetctl reads it, and as a controller shows it at 01:00.
@@ -99,6 +159,12 @@ struct Bench {
     return "";
   }
 
+  [[nodiscard]] std::vector<std::string> status() const {
+    WindowView windows([](const std::string&) { return Result<TimeZone>(Refusal{"none"}); });
+    windows.set_wall(3'600, 0);
+    windows.take_all(reading());
+    return fleetctl::wish_lines(reading(), nodes_in(reading()), windows);
+  }
   // Returns what `fleetctl plan show p` says the plan waits for.
   [[nodiscard]] std::string plan_waits_for() const {
     PlanView view{.name = "p"};
@@ -116,6 +182,41 @@ struct Bench {
 };
 
 constexpr const char* hour_from_three = R"({"start":"03:00","duration_s":3600})";
+constexpr const char* minute_from_three = R"({"start":"03:00","duration_s":60})";
+
+TEST_CASE("the page and fleetctl say what a desired version waits for") {
+  Bench bench;
+  bench.put_node("n1");
+  bench.put("driver/desired", R"({"controller":"c1"})");
+  bench.put("desired/web", R"({"version":"2"})");
+  const std::string page = "web 2 is desired; 1 node without it";
+  CHECK(bench.page("notes", "desired/web") == page);
+  CHECK(bench.status() == std::vector<std::string>{"desired: web 2"});
+
+  bench.put("window/shop", hour_from_three);
+  const std::string later = "; waits for n1: its window opens in 2h";
+  CHECK(bench.page("notes", "desired/web") == page + later);
+  CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + later});
+
+  bench.put("window/shop", minute_from_three);
+  const std::string never = "; waits for n1: it takes longer than its window is open";
+  CHECK(bench.page("notes", "desired/web").empty());
+  CHECK(bench.page("waits", "desired/web") == page + never);
+  CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + never});
+
+  bench.erase("window/shop");
+  bench.put("stop", "{}");
+  const std::string stop = "; waits for the end of the stop (fleetctl stop off)";
+  CHECK(bench.page("notes", "desired/web") == page + stop);
+  CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + stop});
+
+  bench.put("node/n1/claim/web", R"({"by":"rollout/r"})");
+  CHECK(bench.page("notes", "desired/web") == page);
+  CHECK(bench.status() == std::vector<std::string>{"desired: web 2"});
+  bench.erase("node/n1/claim/web");
+  bench.put("desired/web", R"({"version":"2","pending":true,"why":"plan/p"})");
+  CHECK(bench.page("notes", "desired/web").find("waits for") == std::string::npos);
+}
 
 TEST_CASE("the page and fleetctl say what a plan waits for before its first step") {
   Bench bench;
