@@ -129,6 +129,24 @@ def test_the_commands_of_the_comments_work(stage):
         hook.unlink()
 
 
+def test_the_way_back_removes_what_was_installed(stage):
+    """the page's commands remove the service, apt's hook, and the path unit of earlier versions"""
+    page = Path("docs/daemons.md").read_text()
+    section = page[page.index("To return to the distribution's own"):page.index("## A script")]
+    commands = "\n".join(re.findall(r"^    \$ (.*)$", section, re.MULTILINE))
+    installed = [stage.directory / name for name in (
+        "systemd/system/nginx-agent.service", "systemd/system/nginx-agent-replaced.path",
+        "systemd/system/nginx-agent-replaced.service", "apt/apt.conf.d/90nginx-agent")]
+    for path in installed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    stage.script("systemctl", 'echo "$@" >>"${0%/*}/asked"')
+    shell(f"PATH={stage.directory}:$PATH\n" + commands.replace("/etc/", f"{stage.directory}/"))
+    assert [path.name for path in installed if path.exists()] == [], commands
+    for unit in ("nginx-agent", "nginx-agent-replaced.path"):
+        assert "disable --now " + unit in stage.lines("asked"), commands
+
+
 class Hook:
     """The command that apt calls, with paths below the directory of the test."""
 
