@@ -49,8 +49,8 @@ struct NodeView {
 };
 
 // Returns the records of the node in the form in which the decisions about desired versions of the
-// component read them. The revisions of these records are left out, except for the node's own
-// desired version: each record that exists has the revision 1.
+// component read them. Only the record of the node's own desired version has its real revision. All
+// other records that exist have the revision 1 here.
 [[nodiscard]] DesiredNode desired_node(const NodeView& node, const std::string& component);
 
 // Returns a text for people: the phase's name in records, or plain words if that name says too
