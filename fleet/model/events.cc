@@ -52,7 +52,6 @@ std::string upgrade_kind(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
     case UpgradePhase::verifying:
-    case UpgradePhase::prepared:
       return "begun";
     case UpgradePhase::cutover_ready:
     case UpgradePhase::done:

@@ -70,7 +70,6 @@ enum class UpgradePhase {
   staging,
   // The release for a desired version is on disk, and the new version is not ready yet.
   verifying,
-  prepared,       // not used any more
   cutover_ready,  // the new version runs beside the old one, and waits for the command `stop`
   soaking,        // the new version is active and on trial, for soak_ms
   soaked,         // the new version has worked for soak_ms, and waits for `confirm`
@@ -80,9 +79,9 @@ enum class UpgradePhase {
   rolled_back,  // a command has brought the node back to the old version
 };
 constexpr auto names(UpgradePhase) {
-  return std::to_array<std::string_view>({"unknown", "staging", "verifying", "prepared",
-                                          "cutover-ready", "soaking", "soaked", "done", "failed",
-                                          "unconfirmed", "rolled-back"});
+  return std::to_array<std::string_view>({"unknown", "staging", "verifying", "cutover-ready",
+                                          "soaking", "soaked", "done", "failed", "unconfirmed",
+                                          "rolled-back"});
 }
 
 // Returns whether an upgrade in this phase is under way, that is, has not ended.
@@ -90,7 +89,6 @@ constexpr bool is_under_way(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:
     case UpgradePhase::verifying:
-    case UpgradePhase::prepared:
     case UpgradePhase::cutover_ready:
     case UpgradePhase::soaking:
     case UpgradePhase::soaked:

@@ -62,7 +62,6 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
     case UpgradePhase::unknown:
     case UpgradePhase::staging:
     case UpgradePhase::verifying:
-    case UpgradePhase::prepared:
     case UpgradePhase::cutover_ready:
     case UpgradePhase::soaking:
       return {Standing::pending};

@@ -113,7 +113,7 @@ struct JudgeBench : DriverWork {
   // Reports that the nodes of the first batch have prepared and applied the release, and that their
   // soak has begun: the new version must now work for some time.
   void first_soaks(const std::string& component = "agent") {
-    for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
+    for (const UpgradePhase phase : {UpgradePhase::staging, UpgradePhase::soaking}) {
       for (const std::string& node : first) {
         const std::string id = command(node, component).id;
         put(key_of(KeyKind::node_upgrade, {node, component}),

@@ -224,7 +224,7 @@ void RecordWorld::good_nodes_act() {
     if (found == nullptr) continue;
     const auto command = read_record<Command>(found->value);
     if (!command) return is_wrong("a good node cannot read its command");
-    UpgradePhase phase = UpgradePhase::prepared;
+    UpgradePhase phase = UpgradePhase::staging;
     if (command.value().action == CommandAction::apply) phase = UpgradePhase::soaked;
     if (command.value().action == CommandAction::confirm) phase = UpgradePhase::done;
     const std::string attempt = command.value().trace + ".apply.1";

@@ -178,7 +178,7 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
                                 .evidence = {{.stage = "prepare"}}}));
   CHECK(record(0).evidence == std::vector<Capsule>{{.stage = "prepare"}});
 
-  bench.answer(1, UpgradePhase::prepared);
+  bench.answer(1, UpgradePhase::staging);
   bench.answer(1, UpgradePhase::soaking);
   bench.put(key_of(KeyKind::node_upgrade, {bench.node(1), "agent"}),
             write_record(Upgrade{.phase = UpgradePhase::failed,
@@ -194,7 +194,7 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
 // which the rollout is still judged.
 void reach_bake(Bench& bench) {
   bench.settle();
-  bench.answer(0, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::staging);
   bench.answer(0, UpgradePhase::soaking);
   bench.phase(0, UpgradePhase::soaked);
   bench.answer(0, UpgradePhase::done);
@@ -232,7 +232,7 @@ TEST_CASE("a gate that does not know holds the end of a bake, and one that knows
   const GateSays answer = GateSays::not_known;
   Bench bench(1, {.gates = {"g"}, .bake_ms = 100 * second});
   bench.settle();
-  bench.answer(0, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::staging);
   bench.answer(0, UpgradePhase::soaking);
   bench.phase(0, UpgradePhase::soaked);
   wait_with_gate(bench, 20 * second, GateSays::well);
@@ -286,7 +286,7 @@ TEST_CASE("a node is not ordered back to a version whose name no record can have
   bench.put(key_of(KeyKind::node_versions, {Bench::node(0)}),
             write_record(Versions{{{"agent", "1 (debug)"}}}));
   bench.settle();
-  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaking})
+  for (const auto phase : {UpgradePhase::staging, UpgradePhase::soaking})
     bench.all_answer(0, 1, phase);
   bench.phase(0, UpgradePhase::soaked);
   bench.put(key_of(KeyKind::node_versions, {Bench::node(0)}),
@@ -308,7 +308,7 @@ TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a 
   Bench bench(2, {.pause_ms = 5 * second}, 2);
   bench.settle();
 
-  bench.all_answer(0, 2, UpgradePhase::prepared);
+  bench.all_answer(0, 2, UpgradePhase::staging);
   CHECK(bench.stage(1) == NodeStage::applying);
   bench.all_answer(0, 2, UpgradePhase::soaking);
   bench.phase(0, UpgradePhase::soaked);
@@ -330,7 +330,7 @@ TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a 
 TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node") {
   Bench bench(50, {.soak_ms = second});
   bench.settle();
-  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
+  for (const auto phase : {UpgradePhase::staging, UpgradePhase::soaking}) {
     bench.all_answer(0, 50, phase);
   }
   for (int i = 0; i < 50; ++i)
@@ -370,7 +370,7 @@ TEST_CASE("the nodes of a batch begin one after the other, once to prepare and o
       CHECK(command_of(bench, i).delay_ms == i * 10 * second);
       CHECK(command_of(bench, i).not_after_ms == ttl + i * 10 * second);
     }
-    bench.all_answer(0, 4, step == 0 ? UpgradePhase::prepared : UpgradePhase::soaking);
+    bench.all_answer(0, 4, step == 0 ? UpgradePhase::staging : UpgradePhase::soaking);
   }
   for (int i = 0; i < 4; ++i)
     bench.phase(i, UpgradePhase::soaked);
@@ -381,7 +381,7 @@ TEST_CASE("the nodes of a batch begin one after the other, once to prepare and o
 TEST_CASE("a node that begins last has as long to answer as the first") {
   Bench bench(2, {.soak_ms = second, .spread_ms = 100 * second});
   bench.settle();
-  bench.answer(0, UpgradePhase::prepared);
+  bench.answer(0, UpgradePhase::staging);
 
   bench.wait(prepare_ms + 99 * second);
   CHECK(bench.stage(1) == NodeStage::preparing);
@@ -427,7 +427,7 @@ TEST_CASE("the commands of a step are on one lease, which is their not-after") {
 TEST_CASE("a node that applies too late to be confirmed with the others has failed") {
   Bench bench(2, {.soak_ms = 60 * second, .max_failed = 2});
   bench.settle();
-  bench.all_answer(0, 2, UpgradePhase::prepared);
+  bench.all_answer(0, 2, UpgradePhase::staging);
   bench.answer(0, UpgradePhase::soaking);
   bench.phase(0, UpgradePhase::soaked);
 
@@ -444,7 +444,7 @@ TEST_CASE("a node that applies too late to be confirmed with the others has fail
 TEST_CASE("a driver that the store denies aborts the rollout, and ends if that is denied, too") {
   Bench bench(1);
   bench.settle();
-  bench.all_answer(0, 0, UpgradePhase::prepared);
+  bench.all_answer(0, 0, UpgradePhase::staging);
   bench.store.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
                   write_record(Answer{.command = "r.prepare.1", .result = "done"}));
   bench.tell(KeyChanged{*bench.store.find(key_of(KeyKind::node_answer, {bench.node(0), "agent"}))});
@@ -550,7 +550,7 @@ TEST_CASE("a rollout with a missing or empty batch is aborted at that batch") {
   rollout.batches = 86'400'000;
   bench.store.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   bench.settle();
-  for (const auto phase : {UpgradePhase::prepared, UpgradePhase::soaked, UpgradePhase::done})
+  for (const auto phase : {UpgradePhase::staging, UpgradePhase::soaked, UpgradePhase::done})
     bench.all_answer(0, 1, phase);
   bench.wait(second);
 
@@ -581,7 +581,7 @@ TEST_CASE("a rollout ends even if nodes fail with texts as long as a record") {
 TEST_CASE("a rollout with a thousand unconfirmed nodes still takes orders") {
   Bench bench(1'000, {.soak_ms = second});
   bench.settle();
-  bench.all_answer(0, 1'000, UpgradePhase::prepared);
+  bench.all_answer(0, 1'000, UpgradePhase::staging);
   for (int i = 0; i < 1'000; ++i)
     bench.phase(i, UpgradePhase::unconfirmed);
 
