@@ -47,10 +47,8 @@ void KeptRecords::look() {
   if (transaction.puts.empty()) return;
   transaction.compares.insert(transaction.compares.end(), compares_.begin(), compares_.end());
   writing_ = true;
-  const std::weak_ptr<char> alive = alive_;
-  store_.commit(std::move(transaction), [this, alive](const Outcome& outcome) {
-    if (!alive.expired()) take(outcome);
-  });
+  store_.commit(std::move(transaction),
+                alive_.guard([this](const Outcome& outcome) { take(outcome); }));
 }
 
 // Handles the outcome of a write. If the write failed or its outcome is unknown, compares the

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/store/alive.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
@@ -70,7 +71,7 @@ class KeptRecords {
   Revision written_ = 0;  // the store's revision after our last write
   Revision seen_ = 0;     // the mirror's revision at the last look()
   std::unique_ptr<Timer> retry_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
 };
 
 }  // namespace fleet

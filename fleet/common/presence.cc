@@ -44,12 +44,9 @@ void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;
   stands_ = true;
-  const std::weak_ptr<char> alive = alive_;
   Transaction all{.puts = {{key_, wanted_, keeper_.lease()}}};
   all.puts.insert(all.puts.end(), lasting_.begin(), lasting_.end());
-  store_.commit(std::move(all), [this, alive](const Outcome& outcome) {
-    if (!alive.expired()) take(outcome);
-  });
+  store_.commit(std::move(all), alive_.guard([this](const Outcome& outcome) { take(outcome); }));
 }
 
 void Presence::take(const Outcome& outcome) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/store/alive.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
@@ -43,7 +44,7 @@ class Presence {
   bool stands_ = false;
   bool writing_ = false;
   std::unique_ptr<Timer> retry_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
   LeaseKeeper keeper_;
 };
 

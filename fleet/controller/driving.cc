@@ -59,10 +59,9 @@ void Driving::tell(const DriverEvent& event) {
 }
 
 void Driving::perform(const Commit& commit) {
-  const std::weak_ptr<char> alive = alive_;
-  settings_.store.commit(commit.transaction, [this, alive](const Outcome& outcome) {
-    if (!alive.expired()) tell(TransactionEnded{outcome});
-  });
+  settings_.store.commit(commit.transaction, alive_.guard([this](const Outcome& outcome) {
+    tell(TransactionEnded{outcome});
+  }));
 }
 
 void Driving::perform(const WantReading& wanted) {
@@ -78,21 +77,16 @@ void Driving::perform(const WantReading& wanted) {
 }
 
 void Driving::perform(const GrantLease& wanted) {
-  const std::weak_ptr<char> alive = alive_;
   const auto ttl =
       std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(wanted.ttl_ms));
-  settings_.store.grant(ttl, [this, alive](const Reply<Lease>& answer) {
-    if (alive.expired()) return;
+  settings_.store.grant(ttl, alive_.guard([this](const Reply<Lease>& answer) {
     const auto* lease = std::get_if<Lease>(&answer);
     lease != nullptr ? tell(LeaseGranted{lease->id}) : tell(LeaseFailed{});
-  });
+  }));
 }
 
 void Driving::perform(const AskGates& asked) {
-  const std::weak_ptr<char> alive = alive_;
-  settings_.ask_gates(asked, [this, alive](const GatesAnswered& answers) {
-    if (!alive.expired()) tell(answers);
-  });
+  settings_.ask_gates(asked, alive_.guard([this](const GatesAnswered& answers) { tell(answers); }));
 }
 
 void Driving::perform(const Tell& words) {
@@ -105,7 +99,7 @@ void Driving::perform(const EndDriving&) {
 
 void Driving::end() {
   over_ = true;
-  alive_ = nullptr;
+  alive_.end();
   alarm_ = nullptr;
   following_ = nullptr;
   keeper_.end();

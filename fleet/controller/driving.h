@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fleet/model/driver_events.h"
+#include "fleet/store/alive.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/store.h"
@@ -106,9 +107,7 @@ class Driving {
   // Reads and watches the records that the driver needs.
   std::unique_ptr<Following> following_;
   std::unique_ptr<Timer> alarm_;
-  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
-  // has expired because the driver has ended or this object was destroyed.
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
   LeaseKeeper keeper_;
 };
 

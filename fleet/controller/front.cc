@@ -145,7 +145,7 @@ void Front::start() {
 }
 
 void Front::end() {
-  alive_ = nullptr;
+  alive_.end();
   for (auto* timer : {&look_, &soon_, &later_, &notice_, &watch_, &settled_, &left_})
     *timer = nullptr;
   outside_ = nullptr;

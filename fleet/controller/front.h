@@ -20,6 +20,7 @@
 #include "fleet/http/website.h"
 #include "fleet/model/events.h"
 #include "fleet/model/release_watcher.h"
+#include "fleet/store/alive.h"
 #include "fleet/store/etcd_admin.h"
 
 namespace fleet {
@@ -125,9 +126,7 @@ class Front {
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
   bool leaving_ = false;
-  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
-  // has expired because the thread ends.
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;
 };

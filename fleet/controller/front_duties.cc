@@ -92,7 +92,6 @@ Revision Front::fence() const {
 }
 
 void Front::tell_people() {
-  const std::weak_ptr<char> alive = alive_;
   const Ms now = timers_->now().count();
   auto step = notices_.next(mirror_->records(), fence() != 0, now);
   notice_ = nullptr;
@@ -102,12 +101,11 @@ void Front::tell_people() {
   }
   if (const auto* notice = std::get_if<Notices::Post>(&step)) return post(*notice);
   if (const auto* transaction = std::get_if<Transaction>(&step)) {
-    store_->commit(*transaction, [this, alive](const Outcome& outcome) {
-      if (alive.expired()) return;
+    store_->commit(*transaction, alive_.guard([this](const Outcome& outcome) {
       const std::string complaint = notices_.written(outcome, timers_->now().count());
       if (!complaint.empty()) log_line("fleet-controller", complaint);
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
-    });
+    }));
   }
 }
 
@@ -176,16 +174,14 @@ void Front::perform(const ReleaseWatcher::AskManifests& step) {
 }
 
 void Front::perform(const ReleaseWatcher::Order& step) {
-  const std::weak_ptr<char> alive = alive_;
-  store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
-    if (alive.expired()) return;
+  store_->commit(step.transaction, alive_.guard([this, news = step.news](const Outcome& outcome) {
     if (std::holds_alternative<Committed>(outcome)) log_line("fleet-controller", news);
     settled_ = timers_->after(settle_time, [this, outcome] {
       const std::string complaint = watcher_.written(outcome);
       if (!complaint.empty()) log_line("fleet-controller", complaint);
       look_soon();
     });
-  });
+  }));
 }
 
 }  // namespace fleet

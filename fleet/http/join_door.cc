@@ -63,16 +63,15 @@ void JoinDoor::decide(HttpServer::Number number, const Request& request, const J
 void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
                      const Transaction& transaction) {
   hold(number, asked);
-  const std::weak_ptr<char> alive = alive_;
-  world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
-    if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
+  world_.store.commit(transaction, alive_.guard([this, number](const Outcome& outcome) {
+    if (std::holds_alternative<Committed>(outcome)) return;
     // If the store has refused this transaction, another controller has already written the same
     // request of this machine. So do not answer now. This controller answers the machine when
     // fleet-signer has decided about that request, or when `hold_time` has passed.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));
-  });
+  }));
 }
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {

@@ -10,6 +10,7 @@
 
 #include "fleet/http/join_answer.h"
 #include "fleet/http/server.h"
+#include "fleet/store/alive.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
@@ -51,9 +52,7 @@ class JoinDoor {
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
   std::size_t not_logged_ = 0;  // number of refusals since `logged_at_`; they are not logged yet
-  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
-  // destroyed. The callback then does nothing.
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
 };
 
 }  // namespace fleet

@@ -19,6 +19,7 @@
 #include "fleet/http/join_door.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
+#include "fleet/store/alive.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"
 
@@ -117,9 +118,7 @@ class Website {
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
   JoinDoor joins_;
-  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
-  // destroyed. The callback then does nothing.
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
   HttpServer server_;
 };
 

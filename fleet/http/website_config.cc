@@ -66,17 +66,16 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
   }
   const std::string key = errand->unread.back();
   errand->unread.pop_back();
-  const std::weak_ptr<char> alive = alive_;
-  world_.store.read({key, key.ends_with('/')}, [this, alive, errand](const Reply<Reading>& reply) {
-    if (alive.expired()) return;
-    if (const auto* trouble = std::get_if<Trouble>(&reply)) {
-      return answer(errand->number, problem(503, "the store: " + trouble->reason));
-    }
-    const auto& found = std::get<Reading>(reply).found;
-    auto& all = errand->reading.found;
-    all.insert(all.end(), found.begin(), found.end());
-    read_next(errand);
-  });
+  world_.store.read(
+      {key, key.ends_with('/')}, alive_.guard([this, errand](const Reply<Reading>& reply) {
+        if (const auto* trouble = std::get_if<Trouble>(&reply)) {
+          return answer(errand->number, problem(503, "the store: " + trouble->reason));
+        }
+        const auto& found = std::get<Reading>(reply).found;
+        auto& all = errand->reading.found;
+        all.insert(all.end(), found.begin(), found.end());
+        read_next(errand);
+      }));
 }
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
@@ -97,10 +96,8 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
 
 // Makes a lease for the records of the decision, and then writes the records.
 void Website::lease(const std::shared_ptr<Errand>& errand) {
-  const std::weak_ptr<char> alive = alive_;
   world_.store.grant(std::chrono::seconds(errand->decision.lease_s),
-                     [this, alive, errand](const Reply<Lease>& reply) {
-                       if (alive.expired()) return;
+                     alive_.guard([this, errand](const Reply<Lease>& reply) {
                        if (const auto* trouble = std::get_if<Trouble>(&reply)) {
                          return answer(errand->number,
                                        problem(503, "the store: " + trouble->reason));
@@ -108,7 +105,7 @@ void Website::lease(const std::shared_ptr<Errand>& errand) {
                        errand->lease = std::get<Lease>(reply).id;
                        add_lease(errand->decision, errand->lease);
                        write_next(errand);
-                     });
+                     }));
 }
 
 // Commits the transactions in `decision.first`, one after the other. Then commits
@@ -121,22 +118,18 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   if (!is_last) first.erase(first.begin());
   for (Compare& compare : still_enrolled(errand->request))
     transaction.compares.push_back(std::move(compare));
-  const std::weak_ptr<char> alive = alive_;
-  world_.store.commit(transaction, [this, alive, errand, is_last](const Outcome& outcome) {
-    if (alive.expired()) return;
+  world_.store.commit(transaction, alive_.guard([this, errand, is_last](const Outcome& outcome) {
     if (!is_last && std::holds_alternative<Committed>(outcome)) return write_next(errand);
     take_outcome(errand, outcome);
-  });
+  }));
 }
 
 // Commits the next transaction of `decision.creation`, which makes the records of a new rollout or
 // plan. Before each transaction, reads the record of the rollout or plan again, so that the
 // creation can decide what is still missing.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
-  const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
-  world_.store.read({key}, [this, alive, errand, key](const Reply<Reading>& reply) {
-    if (alive.expired()) return;
+  world_.store.read({key}, alive_.guard([this, errand, key](const Reply<Reading>& reply) {
     if (const auto* trouble = std::get_if<Trouble>(&reply)) {
       return answer(errand->number,
                     problem(503,
@@ -157,12 +150,11 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
     }
     for (Compare& compare : still_enrolled(errand->request))
       transaction->compares.push_back(std::move(compare));
-    world_.store.commit(*transaction, [this, alive, errand](const Outcome& outcome) {
-      if (alive.expired()) return;
+    world_.store.commit(*transaction, alive_.guard([this, errand](const Outcome& outcome) {
       errand->last = outcome;
       go_on(errand);
-    });
-  });
+    }));
+  }));
 }
 
 // Writes the event about a new rollout or plan, and then answers the client. If another event with
@@ -170,11 +162,9 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
 // answer even if this write fails: the rollout or plan exists already, and its record names the
 // person who has ordered it.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
-  const std::weak_ptr<char> alive = alive_;
   Transaction event;
   add_event(event, errand->decision.event, next_event());
-  world_.store.commit(event, [this, alive, errand, response](const Outcome& outcome) {
-    if (alive.expired()) return;
+  world_.store.commit(event, alive_.guard([this, errand, response](const Outcome& outcome) {
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
@@ -182,7 +172,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
       const auto timer = retries_.extract(errand->number);
       record_creation(errand, response);
     });
-  });
+  }));
 }
 
 void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome& outcome) {

@@ -16,10 +16,9 @@ LeaseKeeper::LeaseKeeper(Store& store, Timers& timers, std::chrono::seconds ttl,
 
 void LeaseKeeper::take() {
   next_ = nullptr;
-  const std::weak_ptr<char> alive = alive_;
-  store_.grant(ttl_, [this, alive, asked = timers_.now()](const Reply<Lease>& answer) {
-    if (!alive.expired()) take_answer(answer, asked);
-  });
+  store_.grant(ttl_, alive_.guard([this, asked = timers_.now()](const Reply<Lease>& answer) {
+    take_answer(answer, asked);
+  }));
 }
 
 void LeaseKeeper::take_answer(const Reply<Lease>& answer, Milliseconds asked) {
@@ -37,12 +36,10 @@ void LeaseKeeper::take_answer(const Reply<Lease>& answer, Milliseconds asked) {
 
 void LeaseKeeper::keep() {
   next_ = nullptr;
-  const std::weak_ptr<char> alive = alive_;
-  const auto then = [this, alive, asked = timers_.now(),
-                     of = lease_.id](const Reply<LeaseState>& answer) {
-    if (!alive.expired() && of == lease_.id) keep_answer(answer, asked);
+  const auto then = [this, asked = timers_.now(), of = lease_.id](const Reply<LeaseState>& answer) {
+    if (of == lease_.id) keep_answer(answer, asked);
   };
-  store_.keep_alive(lease_.id, then);
+  store_.keep_alive(lease_.id, alive_.guard(then));
 }
 
 void LeaseKeeper::keep_answer(const Reply<LeaseState>& answer, Milliseconds asked) {
@@ -74,7 +71,7 @@ void LeaseKeeper::lose(const std::string& reason) {
 }
 
 void LeaseKeeper::end() {
-  alive_ = nullptr;
+  alive_.end();
   next_ = nullptr;
   end_ = nullptr;
   if (lease_.id != 0) store_.revoke(lease_.id, [](const Reply<LeaseState>&) {});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "fleet/store/alive.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
 
@@ -54,7 +55,7 @@ class LeaseKeeper {
   Lease lease_;
   std::unique_ptr<Timer> next_;  // the timer for the next renewal or request
   std::unique_ptr<Timer> end_;   // the timer for the end of the lease
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
 };
 
 }  // namespace fleet

@@ -15,10 +15,8 @@ Following::Following(Store& store, Timers& timers, Keys keys, Observer observer,
 
 void Following::read_all() {
   retry_ = nullptr;
-  const std::weak_ptr<char> alive = alive_;
-  store_.read(keys_, [this, alive](Reply<Reading> answer) {
-    if (!alive.expired()) take_reading(std::move(answer));
-  });
+  store_.read(keys_,
+              alive_.guard([this](Reply<Reading> answer) { take_reading(std::move(answer)); }));
 }
 
 void Following::take_reading(Reply<Reading> answer) {
@@ -32,10 +30,8 @@ void Following::take_reading(Reply<Reading> answer) {
 }
 
 void Following::watch_from(Revision from) {
-  const std::weak_ptr<char> alive = alive_;
-  watch_ = store_.watch(keys_, from, [this, alive](const WatchNews& news) {
-    if (!alive.expired()) take_news(news);
-  });
+  watch_ =
+      store_.watch(keys_, from, alive_.guard([this](const WatchNews& news) { take_news(news); }));
 }
 
 void Following::take_news(const WatchNews& news) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "fleet/store/alive.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
 
@@ -60,9 +61,7 @@ class Following {
   Backoff backoff_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // Each callback of the store has a weak pointer to this member, and does nothing if the pointer
-  // has expired because this object was destroyed.
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+  Alive alive_;
 };
 
 // Keeps a local copy of the followed records, with the newest value of each record.
