@@ -101,9 +101,7 @@ TEST_CASE("an agent that took the work back after stop may be told to stop again
 TEST_CASE("a stopped after the cancel is not obeyed") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("cancel", R"("id":"u1")");
   old.expect("upgrade_failed");
 
@@ -115,9 +113,7 @@ TEST_CASE("a stopped after the cancel is not obeyed") {
 TEST_CASE("a cancel that came before the stop timeout counts, however late it is seen") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":500)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":500)");
 
   world.freeze();
   old.say_type("cancel", R"("id":"u1")");
@@ -131,9 +127,7 @@ TEST_CASE("a cancel that came before the stop timeout counts, however late it is
 TEST_CASE("the stop timeout of an upgrade that was cancelled does not run on") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":300)");
   old.say_type("cancel", R"("id":"u1")");
   old.expect("upgrade_failed");
 

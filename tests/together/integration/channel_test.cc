@@ -33,9 +33,7 @@ TEST_CASE("an agent's end is its process's exit, though a grandchild holds the p
     world.expect_exit(3);
   }
   SECTION("the old agent's stop is clean") {
-    Puppet next = world.begin_upgrade(old);
-    next.ready();
-    old.expect("stop");
+    Puppet next = world.stop_for_upgrade(old);
     old.say_type("stopped", R"("state":"s")");
     if (!writing) old.expect_silence();
     old.exit(0);
@@ -124,8 +122,7 @@ TEST_CASE("a held agent that closes its output while it lives has failed, and is
   if (when_ready) {
     old.say_type("cancel", R"("id":"u1")");
     old.expect("upgrade_failed");
-    next = world.begin_upgrade(old, R"("gate":"confirm")");
-    next.ready();
+    next = world.ready_candidate(old, R"("gate":"confirm")");
     old.expect("candidate_ready");
   }
 
@@ -174,9 +171,7 @@ TEST_CASE("an active agent that closes its output goes on serving, but cannot co
 TEST_CASE("an agent that closes its output after stopped has stopped") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
   old.close_output();
 
@@ -267,8 +262,7 @@ void expect_way_back(World& world, const std::string& reason) {
 // candidate does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
-  next.ready();
+  Puppet next = world.ready_candidate(old, R"("gate":"confirm",)" + members);
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
   // Waits until the upgrader has answered all of the candidate's messages. It answers only a few in

@@ -63,9 +63,7 @@ TEST_CASE("an extend never brings a deadline nearer") {
 TEST_CASE("an extended deadline is a deadline") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":300)");
 
   old.say_type("extend", R"("ms":600)");
 
@@ -76,9 +74,7 @@ TEST_CASE("an extended deadline is a deadline") {
 TEST_CASE("an agent that was told to stop may extend its stop") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":500)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":500)");
   old.say_type("extend", a_minute);
 
   world.pass(600);
@@ -138,8 +134,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   old.expect("activate");
   old.say_type("extend", a_minute);
   old.expect_error("extend");  // refused: the agent is active, and has not been told to stop
-  Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
-  next.ready();
+  Puppet next = world.ready_candidate(old, R"("gate":"confirm")");
   old.expect("candidate_ready");
   next.say_type("extend", a_minute);
   next.expect_error("extend");  // refused: the candidate is ready, so it has no deadline
@@ -158,9 +153,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
 TEST_CASE("the exit grace runs from stopped, and is not the stop timeout's rest") {
   World world({"--exit-grace=300ms"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":60000)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":60000)");
   old.say_type("extend", a_minute);
   old.say_type("stopped");
 

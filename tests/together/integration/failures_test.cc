@@ -110,15 +110,13 @@ TEST_CASE("before the stop, cancel and the gate's time leave the active agent as
     stage = "cancel";
   }
   SECTION("cancel at the gate") {
-    Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
-    next.ready();
+    Puppet next = world.ready_candidate(old, R"("gate":"confirm")");
     old.expect("candidate_ready");
     old.say_type("cancel", R"("id":"u1")");
     stage = "cancel";
   }
   SECTION("the gate's time is up") {
-    Puppet next = world.begin_upgrade(old, R"("gate":"confirm","confirm_timeout_ms":50)");
-    next.ready();
+    Puppet next = world.ready_candidate(old, R"("gate":"confirm","confirm_timeout_ms":50)");
     old.expect("candidate_ready");
     stage = "confirm";
   }
@@ -161,9 +159,7 @@ TEST_CASE("the active agent exits after its cancel: the upgrader exits") {
 TEST_CASE("after the stop, the old agent is told of a lost candidate and may take the work back") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
 
   SECTION("it dies") {
     next.exit(3);
@@ -192,9 +188,7 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
 TEST_CASE("an agent that stops although its candidate is lost comes back as fallback") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   next.exit(3);
   old.expect("candidate_lost");
 
@@ -215,9 +209,7 @@ TEST_CASE("an agent that stops although its candidate is lost comes back as fall
 TEST_CASE("an agent that has said stopped is not told of a lost candidate") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
   world.wait_for_log("confirmed its clean stop");
 
@@ -247,8 +239,7 @@ TEST_CASE("after the stop, the old agent's cancel keeps it active") {
 TEST_CASE("a fallback has no trial, and the upgrade is never tried again") {
   World world({"--trial=0"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("trial_ms":10000)");
-  next.ready();
+  Puppet next = world.ready_candidate(old, R"("trial_ms":10000)");
   old.stop_cleanly();
   next.expect("activate");
   next.exit(1);
@@ -342,9 +333,7 @@ TEST_CASE("unclean, continue: the candidate is activated, and told that it was n
 TEST_CASE("the policy of an upgrade that does not say is the option's") {
   World world({"--on-unclean-stop=continue", "--trial=0"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
 
   old.exit(0);
 
@@ -355,9 +344,7 @@ TEST_CASE("an unclean stop after the candidate was lost falls back, whatever the
   const std::string policy = GENERATE("fallback", "continue");
   World world({"--on-unclean-stop=" + policy});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   next.exit(3);
   old.expect("candidate_lost");
 
@@ -394,9 +381,7 @@ TEST_CASE("a candidate that fails after an unclean stop that was carried on leav
 TEST_CASE("the deeds of an agent before its deadline count, however late they are seen") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":300)");
 
   world.freeze();
   old.say_type("stopped");

@@ -150,9 +150,7 @@ TEST_CASE("a candidate that does not read keeps the active agent from nothing") 
 TEST_CASE("an agent's output is read before its exit is judged, even if the agent does not read") {
   World world;
   Puppet active = world.first();
-  Puppet next = world.begin_upgrade(active);
-  next.ready();
-  active.expect("stop");
+  Puppet next = world.stop_for_upgrade(active);
   active.clog(as_much_as_fits);
   world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
 
@@ -201,9 +199,7 @@ TEST_CASE(
     "an agent's output is read before its deadline is judged, even if the agent does not read") {
   World world({"--exit-grace=300ms"});
   Puppet active = world.first();
-  Puppet next = world.begin_upgrade(active, R"("stop_timeout_ms":1500)");
-  next.ready();
-  active.expect("stop");
+  Puppet next = world.stop_for_upgrade(active, R"("stop_timeout_ms":1500)");
   active.clog(as_much_as_fits);
   world.wait_until([&] { return active.unsent() == 0; }, "all of it to be in the pipe");
 

@@ -25,9 +25,7 @@ void freeze_all(World& world) {
 TEST_CASE("an agent that a freeze kept from stopping in time stops after it") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":1000)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":1000)");
 
   freeze_all(world);
 
@@ -50,9 +48,7 @@ TEST_CASE("a candidate that a freeze kept from being ready in time is ready afte
 TEST_CASE("an agent that does not stop after a freeze is killed") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":1000)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":1000)");
 
   freeze_all(world);
 

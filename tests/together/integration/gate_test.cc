@@ -17,8 +17,7 @@ constexpr const char* with_gate = R"("gate":"confirm")";
 TEST_CASE("with a gate the active agent hears of a ready candidate, and opens it") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, with_gate);
-  next.ready();
+  Puppet next = world.ready_candidate(old, with_gate);
 
   const Json ready = old.expect("candidate_ready");
   old.expect_silence();
@@ -48,10 +47,7 @@ TEST_CASE("without a gate there is no candidate_ready") {
   const std::string members = GENERATE("", R"("gate":"none")");
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, members);
-  next.ready();
-
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, members);
 }
 
 TEST_CASE("the start timeout ends at ready: the gate has its own time") {
@@ -86,8 +82,7 @@ TEST_CASE("the confirm timeout runs from candidate_ready") {
 TEST_CASE("a candidate that fails at the gate fails the upgrade with stage start") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, with_gate);
-  next.ready();
+  Puppet next = world.ready_candidate(old, with_gate);
   old.expect("candidate_ready");
 
   SECTION("it exits") {

@@ -177,9 +177,7 @@ TEST_CASE(
 TEST_CASE("the log says that an agent has taken its work back, and why") {
   World world({"--trial=0"});
   Puppet active = world.first();
-  Puppet candidate = world.begin_upgrade(active);
-  candidate.ready();
-  active.expect("stop");
+  Puppet candidate = world.stop_for_upgrade(active);
   candidate.kill(SIGKILL);
   active.expect("candidate_lost");
 

@@ -102,8 +102,7 @@ TEST_CASE("ready is said once, by a held agent") {
   first.expect("activate");
   first.say_type("ready");
   first.expect_error("ready");
-  Puppet next = world.begin_upgrade(first, R"("gate":"confirm")");
-  next.ready();
+  Puppet next = world.ready_candidate(first, R"("gate":"confirm")");
   first.expect("candidate_ready");
 
   next.say_type("ready");
@@ -349,8 +348,7 @@ TEST_CASE("welcome to a fallback has the failure, and the failed one's version, 
 TEST_CASE("activate after a clean stop with a state") {
   World world;
   Puppet active = world.first();
-  Puppet next = world.begin_upgrade(active);
-  next.ready();
+  Puppet next = world.ready_candidate(active);
   active.stop_cleanly(R"("state":"s")");
 
   const Json activate = next.expect("activate");

@@ -49,9 +49,7 @@ TEST_CASE("the candidate runs when accepted is said, and beside the active agent
 TEST_CASE("the candidate stays held until the old agent has said stopped and has exited") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
 
   next.expect_silence();
   old.say_type("stopped");
@@ -66,9 +64,7 @@ TEST_CASE("the candidate stays held until the old agent has said stopped and has
 TEST_CASE("an agent that has said stopped but lingers is killed, and its stop counts as clean") {
   World world({"--exit-grace=100ms"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped", R"("state":"s")");
 
   const Json activate = next.expect("activate");
@@ -81,9 +77,7 @@ TEST_CASE("an agent that has said stopped but lingers is killed, and its stop co
 TEST_CASE("an exit grace of 0 is no limit: a lingering agent is waited for") {
   World world({"--exit-grace=0", "--stop-timeout=50ms"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
   world.pass(200);
 
@@ -96,9 +90,7 @@ TEST_CASE("an exit grace of 0 is no limit: a lingering agent is waited for") {
 TEST_CASE("stopped makes the stop clean, whatever the exit status or signal") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
 
   SECTION("an exit status") {

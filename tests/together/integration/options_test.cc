@@ -136,8 +136,7 @@ TEST_CASE("every option may be given at once, and the -- may be left out") {
 TEST_CASE("without --stop-timeout a stop has 90 seconds") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
+  Puppet next = world.ready_candidate(old);
 
   const std::int64_t left = old.expect("stop").number("deadline_ms");
 

@@ -78,8 +78,7 @@ TEST_CASE("a fallback is held until its ready, gets activate then, and has no tr
 TEST_CASE("a candidate that is ready is held all the same") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
-  next.ready();
+  Puppet next = world.ready_candidate(old, R"("gate":"confirm")");
   old.expect("candidate_ready");
 
   next.expect_silence();
@@ -88,9 +87,7 @@ TEST_CASE("a candidate that is ready is held all the same") {
 TEST_CASE("an agent is active until it has been reaped, not only until it has said stopped") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
   old.close_output();
   old.close_input();

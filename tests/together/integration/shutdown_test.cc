@@ -192,9 +192,7 @@ TEST_CASE("SIGTERM after stop: upgrade_failed, the stop stands, nothing is activ
 TEST_CASE("after the stop: the deadline of that stop goes on") {
   World world({"--stop-timeout=60s"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":300)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":300)");
 
   world.signal(SIGTERM);
   old.expect("upgrade_failed");
@@ -205,9 +203,7 @@ TEST_CASE("after the stop: the deadline of that stop goes on") {
 TEST_CASE("a cancel that crosses is answered with stop, and what is left of the deadline") {
   World world({"--stop-timeout=60s"});
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":20000)");
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old, R"("stop_timeout_ms":20000)");
   world.signal(SIGTERM);
   old.expect("upgrade_failed");
 
@@ -223,9 +219,7 @@ TEST_CASE("a cancel that crosses is answered with stop, and what is left of the 
 TEST_CASE("after stopped nothing more is said to the old agent, and nothing is activated") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped");
   old.expect_silence();
 

@@ -16,8 +16,7 @@ namespace {
 std::string line_after(const std::string& state) {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
+  Puppet next = world.ready_candidate(old);
   old.stop_cleanly("\"state\":" + json_quoted(state));
   return next.next_line();
 }
@@ -55,8 +54,7 @@ TEST_CASE("a state goes to the next agent unread, byte for byte") {
 TEST_CASE("an escape that the writer need not have used is read like any other") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
+  Puppet next = world.ready_candidate(old);
   old.stop_cleanly(R"("state":"\u0041\/\u00e9\ud83d\ude00\u000a")");
 
   CHECK(next.expect("activate").text("state") == "A/\u00e9\U0001f600\n");
@@ -79,9 +77,7 @@ TEST_CASE("a state may be as large as the page says") {
 TEST_CASE("a state over its limit is malformed: the stop is not confirmed by it") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
 
   SECTION("32,769 bytes") {
     old.say_type("stopped", "\"state\":" + json_quoted(std::string(32'769, 'x')));
@@ -107,8 +103,7 @@ TEST_CASE("a state over its limit is malformed: the stop is not confirmed by it"
 TEST_CASE("an empty state is a state") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
+  Puppet next = world.ready_candidate(old);
   old.stop_cleanly(R"("state":"")");
 
   CHECK(next.expect("activate").text("state").empty());
@@ -117,14 +112,12 @@ TEST_CASE("an empty state is a state") {
 TEST_CASE("state is handed on by each agent anew, not by the upgrader") {
   World world({"--trial=0"});
   Puppet first = world.first();
-  Puppet second = world.begin_upgrade(first);
-  second.ready();
+  Puppet second = world.ready_candidate(first);
   first.stop_cleanly(R"("state":"one")");
   CHECK(second.expect("activate").text("state") == "one");
   second.expect("committed");
 
-  Puppet third = world.begin_upgrade(second);
-  third.ready();
+  Puppet third = world.ready_candidate(second);
   second.stop_cleanly();
 
   const Json activate = third.expect("activate");
@@ -135,9 +128,7 @@ TEST_CASE("state is handed on by each agent anew, not by the upgrader") {
 TEST_CASE("a fallback gets its own program's state where the failed one was never activated") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
-  old.expect("stop");
+  Puppet next = world.stop_for_upgrade(old);
   old.say_type("stopped", R"("state":"mine")");
   next.exit(1);
   next.expect_gone();
@@ -155,8 +146,7 @@ TEST_CASE("a fallback gets its own program's state where the failed one was neve
 TEST_CASE("a fallback gets the failed agent's state if that confirmed its stop") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old);
-  next.ready();
+  Puppet next = world.ready_candidate(old);
   old.stop_cleanly(R"("state":"stale")");
   CHECK(next.expect("activate").text("state") == "stale");
   next.say_type("unfit", R"("reason":"no")");

@@ -32,8 +32,7 @@ TEST_CASE("before its time is up an agent on trial is not committed") {
 TEST_CASE("a trial of 0 commits at once") {
   World world;
   Puppet old = world.first();
-  Puppet next = world.begin_upgrade(old, R"("trial_ms":0)");
-  next.ready();
+  Puppet next = world.ready_candidate(old, R"("trial_ms":0)");
   old.stop_cleanly();
 
   next.expect("activate");

@@ -178,8 +178,7 @@ TEST_CASE("an upgrade has the stop timeout that it asks for, or the option's") {
   World world({"--stop-timeout=20s"});
   Puppet active = world.first();
   const bool own = GENERATE(true, false);
-  Puppet next = world.begin_upgrade(active, own ? R"("stop_timeout_ms":40000)" : "");
-  next.ready();
+  Puppet next = world.ready_candidate(active, own ? R"("stop_timeout_ms":40000)" : "");
 
   const std::int64_t left = active.expect("stop").number("deadline_ms");
 

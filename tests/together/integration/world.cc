@@ -308,9 +308,20 @@ Puppet World::begin_upgrade(Puppet active, std::string_view members, Where where
   return candidate("2.0", where);
 }
 
-Puppet World::hand_over(Puppet active, std::string_view members, Where where) {
+Puppet World::ready_candidate(Puppet active, std::string_view members, Where where) {
   Puppet next = begin_upgrade(active, members, where);
   next.ready();
+  return next;
+}
+
+Puppet World::stop_for_upgrade(Puppet active, std::string_view members, Where where) {
+  Puppet next = ready_candidate(active, members, where);
+  active.expect("stop", where);
+  return next;
+}
+
+Puppet World::hand_over(Puppet active, std::string_view members, Where where) {
+  Puppet next = ready_candidate(active, members, where);
   active.stop_cleanly("", where);
   next.expect("activate", where);
   return next;

@@ -97,6 +97,12 @@ class World {
   // its `welcome`, and returns the candidate.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
+  // As begin_upgrade(), and the candidate says that it is ready.
+  Puppet ready_candidate(Puppet active, std::string_view members = "",
+                         Where where = Where::current());
+  // As ready_candidate(), and the agent `active` gets the message `stop`.
+  Puppet stop_for_upgrade(Puppet active, std::string_view members = "",
+                          Where where = Where::current());
   // Makes the agent `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
   // which is active now. The old agent has exited.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
