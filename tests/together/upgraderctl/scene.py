@@ -11,17 +11,30 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "support"))
+from cases import case, run_cases  # noqa: E402
+
 CTL = str(pathlib.Path(os.environ.get("BUILD", "build"), "upgraderctl").absolute())
 DEADLINE = 60  # the limit of one wait, in seconds; only a process that hangs needs more
 
 
 class Failed(Exception):
     pass
+
+
+def test(function):
+    """Declares a test. The function's name is the name of the test."""
+    return case(function.__name__.replace("_", " "))(function)
+
+
+def run_tests():
+    run_cases(Scene)
 
 
 def need(condition, *facts):
@@ -106,7 +119,10 @@ class Scene:
         self.started.append(asking.kill)
         return asking
 
-    def end(self):
+    def logs(self):
+        return ""
+
+    def close(self):
         for end in reversed(self.started):
             end()
         self.temporary.cleanup()
