@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 
-import planted
 import weave
 
 COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging',

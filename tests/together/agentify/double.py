@@ -335,6 +335,48 @@ class Double:
                 file.close()
 
 
+# A daemon that atomically writes the file `ready` with its pid, and then waits.
+READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
+
+
+class Started:
+    """A program of the test that starts a daemon, in a session of its own, with its log."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.mark = "TEST_MARK=" + stage.directory.name
+        self.log_path = stage.directory / "log"
+        self.environment = {
+            "PATH": os.environ["PATH"], "DIR": str(stage.directory),
+            "TEST_MARK": stage.directory.name, "XDG_RUNTIME_DIR": str(stage.directory),
+            **for_sanitizers()}
+
+    def start(self, *words):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True)
+        self.stage.doubles.append(self)
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def wait_for(self, text):
+        wait_until(lambda: text in self.log() or self.process.poll() is not None, text)
+        assert text in self.log(), self.log()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE) == 0, self.log()
+        assert marked(self.mark) == [], self.log()
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(PATIENCE)
+        wait_until(lambda: not marked(self.mark), "all have gone")
+
+
 class Stage:
     """The directory of one test, and the programs that run in it."""
 

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, BUILD, marked, runs
+from double import AGENTIFY, BUILD, marked, parent_of, runs
 from probes import Server
 
 PATIENCE = 60
@@ -273,14 +273,6 @@ class Life:
                 select.select([], [], [], 0.001)
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def parent_of(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return int(file.read().rsplit(")", 1)[1].split()[1])
-    except (OSError, IndexError):
-        return 0
 
 
 def live(point):

@@ -6,7 +6,6 @@ Ends with `N passed, N failed`."""
 import os
 import shlex
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -14,11 +13,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_command, run_tests,
-                    tests_of, wait_until)
+from double import (AGENTIFY, BUILD, PATIENCE, READY, Started, for_sanitizers, run_command,
+                    run_tests, tests_of)
 
-# A daemon that atomically writes the file `ready` with its pid, and then waits.
-READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
 # Runs a command as an ordinary user, even if root runs the tests. The command has its own /run,
 # because upgraderctl also looks in /run, where the machine's other upgraders may have their
 # directories.
@@ -30,46 +27,19 @@ AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mo
            "sh", "-c", 'mount -t tmpfs none /run && "$@"', "sh"]
 
 
-class Run:
+class Run(Started):
     """One `agentify run`, with XDG_RUNTIME_DIR in the directory of the test."""
 
     def __init__(self, stage, *words, user=AS_USER):
-        self.stage = stage
+        super().__init__(stage)
         self.runtime = stage.directory / "runtime"
         self.runtime.mkdir(exist_ok=True)
-        self.mark = "TEST_MARK=" + stage.directory.name
         self.user = user
-        self.environment = {
-            "PATH": os.environ["PATH"], "DIR": str(stage.directory),
-            "TEST_MARK": stage.directory.name, "XDG_RUNTIME_DIR": str(self.runtime),
-            **for_sanitizers()}
-        self.log_path = stage.directory / "log"
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [*user, str(AGENTIFY), "run", *words], env=self.environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        stage.doubles.append(self)
-
-    def log(self):
-        return self.log_path.read_text(errors="replace")
-
-    def wait_for(self, text):
-        wait_until(lambda: text in self.log() or self.process.poll() is not None, text)
-        assert text in self.log(), self.log()
+        self.environment["XDG_RUNTIME_DIR"] = str(self.runtime)
+        self.start(*user, str(AGENTIFY), "run", *words)
 
     def ctl(self, *words):
         return run_command(*self.user, str(BUILD / "upgraderctl"), *words, env=self.environment)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE) == 0, self.log()
-        assert marked(self.mark) == [], self.log()
-
-    def clean_up(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(PATIENCE)
-        wait_until(lambda: not marked(self.mark), "all have gone")
 
 
 def refused(*words, environment=None):

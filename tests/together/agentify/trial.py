@@ -11,63 +11,30 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, BUILD, PATIENCE, marked, run_command, run_tests, tests_of, wait_until
-
-# A daemon that atomically writes the file `ready` with its pid, and then waits.
-READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
+from double import AGENTIFY, BUILD, READY, Started, run_command, run_tests, tests_of
 
 
-class Machine:
+
+class Machine(Started):
     """An upgrader with agentify, and a link to a daemon, which may have several versions."""
 
     def __init__(self, stage, *options, adapter=("--ready=file:$DIR/ready",), daemon=READY):
-        self.stage = stage
+        super().__init__(stage)
         self.link = stage.directory / "current"
         self.link.symlink_to(self.release("v1", daemon))
-        self.log_path = stage.directory / "log"
-        self.mark = "TEST_MARK=" + stage.directory.name
-        self.begin(options, adapter)
+        words = ["--adapter=" + one.replace("$DIR", str(stage.directory)) for one in adapter]
+        self.start(str(BUILD / "upgrader"), "--relink", *options, "--adapter=" + str(AGENTIFY),
+                   *words, str(self.link))
 
     def release(self, name, text):
         (self.stage.directory / name).mkdir()
         return os.path.relpath(self.stage.script(name + "/run", text), self.stage.directory)
-
-    def begin(self, options, adapter):
-        directory = str(self.stage.directory)
-        words = ["--adapter=" + one.replace("$DIR", directory) for one in adapter]
-        environment = {"PATH": os.environ["PATH"], "DIR": directory,
-                       "TEST_MARK": self.stage.directory.name, "XDG_RUNTIME_DIR": directory,
-                       **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}}
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [str(BUILD / "upgrader"), "--relink", *options, "--adapter=" + str(AGENTIFY),
-                 *words, str(self.link)], env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=log, start_new_session=True)
-        self.stage.doubles.append(self)
-
-    def log(self):
-        return self.log_path.read_text(errors="replace")
-
-    def wait_for(self, text):
-        wait_until(lambda: text in self.log() or self.process.poll() is not None, text)
-        assert text in self.log(), self.log()
 
     def upgrade(self, name, text):
         release = self.release(name, text)
         self.link.unlink()
         self.link.symlink_to(release)
         self.process.send_signal(signal.SIGUSR2)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE) == 0, self.log()
-        assert marked(self.mark) == [], self.log()
-
-    def clean_up(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(PATIENCE)
-        wait_until(lambda: not marked(self.mark), "all have gone")
 
 
 def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
