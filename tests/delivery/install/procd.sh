@@ -7,20 +7,7 @@ set -u
 
 cd "$(dirname "$0")/../../.." || exit 1
 directory=sample-agent/init/procd
-passed=0
-failed=0
-
-check() {
-  name=$1
-  shift
-  if "$@"; then
-    passed=$((passed + 1))
-    echo "ok $name"
-  else
-    failed=$((failed + 1))
-    echo "not ok $name"
-  fi
-}
+. tests/support/checks.sh
 
 # Prints the command that the service script gives to procd, a word on each line.
 # shellcheck disable=SC2317  # called by the script
@@ -69,5 +56,4 @@ check 'links, releases and the position outlive a boot' outlives_a_boot
 check 'links, releases and the position outlive an update of the system' outlives_an_update
 check 'the upgrader is where packages put it' starts_the_package
 check 'the directory in memory is made at every start' makes_its_directory
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+counted

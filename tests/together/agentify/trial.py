@@ -14,7 +14,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import AGENTIFY, BUILD, READY, Started, run_command, run_tests, tests_of
 
 
-
 class Machine(Started):
     """An upgrader with agentify, and a link to a daemon, which may have several versions."""
 

@@ -6,11 +6,12 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tarfile
 
-from world import PROGRAM, Double, World, sha256
+from world import PROGRAM, Double, World, same, sha256, strace
 
 MEMORY = "/dev/shm"
 PLAIN = b"#!/bin/sh\nexit 0\n"
@@ -256,3 +257,35 @@ def copy(source, to):
             target = os.readlink(path).replace(source, to)
             os.unlink(path)
             os.symlink(target, path)
+
+
+# Matches the name of a system call at the beginning of a line of strace.
+CALL = re.compile(r"^(\w+)\(")
+
+
+def traced(log, calls, inject, *command):
+    """Returns the command line that runs the command under strace, which logs the system calls
+    `calls`. Unless `inject` is None, strace tampers with one of them."""
+    options = ["-e", "inject=" + inject] if inject else []
+    return strace(log, "-e", "trace=" + calls, *options, *command)
+
+
+def calls_of(stage, root, calls):
+    """Runs the tested command, which must succeed. Yields its system calls that are in `calls`: the
+    name, how many calls of that name there were by then, and the line of strace. Begins with the
+    first call that names the directory, since nothing can have changed before. Leaves out calls on
+    /proc/PID/exe, by which the program looks at other processes: their number differs from run to
+    run."""
+    log = stage.path("trace")
+    same(subprocess.run(traced(log, calls, None, *stage.order(root)), stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL, check=False).returncode, 0)
+    counts, begun = {}, False
+    for line in open(log, errors="replace"):
+        called = CALL.match(line)
+        if not called:
+            continue
+        name = called[1]
+        counts[name] = counts.get(name, 0) + 1
+        begun = begun or root in line
+        if begun and "/exe" not in line:
+            yield name, counts[name], line
