@@ -2,15 +2,14 @@
 // of options that changes its decisions. Then runs canaries: bugs that are injected into the
 // supervisor, and that the exploration must find.
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 
 #include "tests/decisions/explore/explorer.h"
 #include "tests/decisions/explore/walks.h"
 #include "tests/support/scenario.h"
 #include "tests/support/source_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace explore_test {
 
@@ -18,11 +17,6 @@ namespace {
 
 using namespace upgrader;
 using namespace upgrader::test;
-
-std::string text_of_supervisor_header() {
-  std::ifstream file(source_directory() + "/upgrader/core/supervisor.h");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // Prints a line for the table of results. The line says whether the exploration has found a bug
 // that this test has injected. If the bug was not found, the test fails.
@@ -50,7 +44,7 @@ TEST_CASE("no order of events breaks an invariant, and every event is met in eve
 }
 
 TEST_CASE("canary: a table of phases that is wrong is found") {
-  const std::string header = text_of_supervisor_header();
+  const std::string header = content_of(source_directory() + "/upgrader/core/supervisor.h");
   const std::set<PhaseStep> table = steps_of_table(header);
   const auto told_of = [&](const std::string& row, const std::string& sound,
                            const std::string& wrong) {

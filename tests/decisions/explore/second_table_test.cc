@@ -3,7 +3,6 @@
 // canaries: copies of the table, each with an injected error that the comparison must find.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include "tests/decisions/explore/walks.h"
 #include "tests/support/figures.h"
 #include "tests/support/source_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace second_table_test {
 
@@ -266,8 +266,7 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
     std::cout << "\n";
   }
 
-  std::ifstream header(source_directory() + "/upgrader/core/supervisor.h");
-  check_phase_table(walks, {std::istreambuf_iterator<char>(header), {}});
+  check_phase_table(walks, content_of(source_directory() + "/upgrader/core/supervisor.h"));
 }
 
 TEST_CASE("canary: errors seeded in the second table are found") {

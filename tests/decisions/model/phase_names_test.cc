@@ -1,13 +1,13 @@
 // Tests that the model for the model checker spin (upgrade.pml) has the same phases as the
 // supervisor, so that nobody can change the phases of only one of them.
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "tests/support/source_directory.h"
+#include "tests/support/temporary_directory.h"
 #include "upgrader/core/state.h"
 
 namespace phase_names_test {
@@ -25,8 +25,7 @@ Names phases_of_supervisor() {
 
 // Returns the names between the braces of `mtype:phase = { ... }`.
 Names phases_of_model() {
-  std::ifstream file(source_directory() + "/tests/decisions/model/upgrade.pml");
-  const std::string model{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string model = content_of(source_directory() + "/tests/decisions/model/upgrade.pml");
   const std::size_t begin = model.find('{', model.find("mtype:phase = "));
   const std::size_t end = model.find('}', begin);
   REQUIRE(end != std::string::npos);

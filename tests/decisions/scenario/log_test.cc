@@ -8,6 +8,7 @@
 
 #include "tests/support/scenario.h"
 #include "tests/support/source_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace log_test {
 
@@ -21,13 +22,6 @@ const char* const head =
 
 fs::path directory() {
   return fs::path(source_directory()) / "tests/decisions/scenario";
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 std::string log_of_all() {
@@ -51,7 +45,7 @@ TEST_CASE("the log of every scenario is as it is written") {
   if (std::getenv("REWRITE") != nullptr) {
     std::ofstream(table) << log;
   } else {
-    CHECK(log == text_of(table));
+    CHECK(log == content_of(table));
   }
 }
 

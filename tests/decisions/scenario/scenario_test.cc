@@ -10,6 +10,7 @@
 #include "tests/support/phase_table.h"
 #include "tests/support/scenario.h"
 #include "tests/support/source_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace scenario_test {
 
@@ -25,13 +26,6 @@ fs::path directory() {
   return fs::path(source_directory()) / "tests/decisions/scenario";
 }
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::string trimmed(const std::string& text) {
   const auto begin = text.find_first_not_of(' ');
   const auto end = text.find_last_not_of(' ');
@@ -45,7 +39,7 @@ std::string trimmed(const std::string& text) {
 // exit status, such as "exit 7".
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
-  std::istringstream lines(text_of(directory() / "endings.table"));
+  std::istringstream lines(content_of(directory() / "endings.table"));
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream cells(line);
@@ -90,7 +84,7 @@ TEST_CASE("every scenario ends as the table says that was written by hand") {
 
 TEST_CASE("no scenario goes from phase to phase otherwise than the table of supervisor.h says") {
   auto steps = upgrader::test::steps_of_table(
-      text_of(fs::path(source_directory()) / "upgrader/core/supervisor.h"));
+      content_of(fs::path(source_directory()) / "upgrader/core/supervisor.h"));
   REQUIRE(steps.size() >= 30);
   for (const auto& [name, text] : all_scenarios()) {
     std::istringstream lines(text);

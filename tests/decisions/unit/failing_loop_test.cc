@@ -12,6 +12,7 @@
 #include "tests/decisions/unit/agents_on_a_loop.h"
 #include "tests/decisions/unit/blocked_sigchld.h"
 #include "tests/decisions/unit/failing_calls.h"
+#include "tests/decisions/unit/run_outcome.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/log.h"
 #include "upgrader/shell/loop.h"
@@ -54,25 +55,6 @@ struct TwoPipes {
   OwnedFd agent_input, input, output, agent_output;
 };
 
-// The result of running the upgrader's loop: the exit status, and the errors in the log.
-struct RunOutcome {
-  int status = 0;
-  std::string told;
-};
-
-RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel::error,
-                              Lock* lock = nullptr) {
-  const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
-  REQUIRE(log);
-  Logbook logbook(level, nullptr, log.get());
-  InitSystem init_system(nullptr);
-  Loop loop(options, logbook, init_system, lock);
-  const int status = loop.run({});
-  char text[4'096];
-  const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
-  return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
-}
-
 // Reads all bytes that are available now from a nonblocking descriptor.
 std::string read_while_there(int fd) {
   std::string text;
@@ -82,7 +64,7 @@ std::string read_while_there(int fd) {
   return text;
 }
 
-RunOutcome outcome_of_running(const Options& options, const Call call, int error, int after = 0) {
+RunOutcome outcome_of_failing(const Options& options, const Call call, int error, int after = 0) {
   const Failing failing(call, error, after);
   const RunOutcome outcome = outcome_of_running(options);
   CHECK(failing.fired());
@@ -279,7 +261,7 @@ TEST_CASE("a loop that cannot be set up ends with a status of its own") {
   const Call call = GENERATE(Call::pipe2, Call::uv_loop_init, Call::uv_timer_init, Call::signalfd,
                              Call::uv_poll_init);
 
-  const RunOutcome outcome = outcome_of_running(options, call, ENOMEM);
+  const RunOutcome outcome = outcome_of_failing(options, call, ENOMEM);
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told ==
@@ -314,7 +296,7 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
 
   // The first two calls of stat() are for the link and for the program's loader. The third call
   // fails.
-  const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
+  const RunOutcome outcome = outcome_of_failing(options, Call::stat, ENOENT, 2);
 
   CHECK(outcome.status == exit_own_failure);
   CHECK(outcome.told == "upgrader: error: agent: no such program in PATH\n");

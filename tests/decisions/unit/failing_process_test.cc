@@ -65,15 +65,6 @@ void exchange(const std::string& one, const std::string& other) {
   REQUIRE(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
 }
 
-// Returns whether the started process copies its input to its output. Then ends the process.
-bool is_cat(Started& started) {
-  static_cast<void>(::write(started.input.get(), "x", 1));
-  const bool answers = read_from(started.output.get(), 1) == "x";
-  ::kill(started.pid, SIGKILL);
-  ::waitpid(started.pid, nullptr, 0);
-  return answers;
-}
-
 bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }

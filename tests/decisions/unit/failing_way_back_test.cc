@@ -11,6 +11,7 @@
 #include "tests/decisions/unit/failing_calls.h"
 #include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/releases.h"
+#include "tests/decisions/unit/run_outcome.h"
 #include "upgrader/shell/attempts_file.h"
 #include "upgrader/shell/init_system.h"
 #include "upgrader/shell/loop.h"
@@ -19,28 +20,6 @@
 namespace failing_way_back_test {
 
 using namespace upgrader;
-
-namespace {
-
-// The result of running the upgrader's loop: the exit status, and the errors in the log.
-struct RunOutcome {
-  int status = 0;
-  std::string told;
-};
-
-RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
-  const OwnedFd log(::memfd_create("log", MFD_CLOEXEC));
-  REQUIRE(log);
-  Logbook logbook(LogLevel::error, nullptr, log.get());
-  InitSystem init_system(nullptr);
-  Loop loop(options, logbook, init_system, lock);
-  const int status = loop.run({});
-  char text[4'096];
-  const ssize_t bytes = ::pread(log.get(), text, sizeof text, 0);
-  return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
-}
-
-}  // namespace
 
 TEST_CASE("a link of --previous that cannot be read is refused") {
   const Releases releases("two");
@@ -281,7 +260,7 @@ TEST_CASE("AGENT that is gone is no reason not to wait for the lock, where there
   REQUIRE(holder.try_lock() == 0);
   Lock lock(*options.lock_file, 90);
 
-  const RunOutcome outcome = outcome_of_running(options, &lock);
+  const RunOutcome outcome = outcome_of_running(options, LogLevel::error, &lock);
 
   CHECK(outcome.status == 125);
   CHECK(outcome.told.find("cannot lock ") != std::string::npos);

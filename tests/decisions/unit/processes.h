@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/owned_fd.h"
+#include "base/process.h"
 #include "base/program.h"
 #include "tests/support/temporary_directory.h"
 
@@ -65,6 +66,15 @@ inline std::string read_from(int fd, std::size_t size) {
     bytes.append(buffer, static_cast<std::size_t>(count));
   }
   return bytes;
+}
+
+// Returns whether the started process copies its input to its output. Then ends the process.
+inline bool is_cat(const upgrader::Started& started) {
+  static_cast<void>(::write(started.input.get(), "x", 1));
+  const bool answers = read_from(started.output.get(), 1) == "x";
+  ::kill(started.pid, SIGKILL);
+  ::waitpid(started.pid, nullptr, 0);
+  return answers;
 }
 
 inline std::string read_to_end(int fd) {
