@@ -153,9 +153,7 @@ Actions Bench::stopped(Generation generation, std::optional<std::string> state) 
 }
 
 Actions Bench::upgrade(const std::string& id) {
-  agent_protocol::Upgrade request;
-  request.id = id;
-  request.executable = "/opt/agent-v2";
+  agent_protocol::Upgrade request{.id = id, .executable = "/opt/agent-v2"};
   return upgrade(request);
 }
 
@@ -165,8 +163,7 @@ Actions Bench::upgrade(agent_protocol::Upgrade request) {
 }
 
 void Bench::reach(Phase phase) {
-  agent_protocol::Upgrade request;
-  request.id = "u1";
+  agent_protocol::Upgrade request{.id = "u1"};
   start();
   if (phase == Phase::starting) return;
   ready(1);
@@ -195,10 +192,7 @@ void Bench::reach(Phase phase) {
 
 Actions Bench::reach_warm_trial() {
   reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.fallback = agent_protocol::FallbackMode::warm;
-  upgrade(request);
+  upgrade(agent_protocol::Upgrade{.id = "u1", .fallback = agent_protocol::FallbackMode::warm});
   ready(2);
   stopped(1);
   return exit(1);

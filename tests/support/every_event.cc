@@ -14,9 +14,7 @@ using namespace agent_protocol;
 std::vector<std::pair<std::string, Upgrade>> every_upgrade() {
   std::vector<std::pair<std::string, Upgrade>> requests;
   const auto add = [&](const std::string& name, auto change) {
-    Upgrade upgrade;
-    upgrade.id = "u1";
-    upgrade.executable = "/opt/agent-v2";
+    Upgrade upgrade{.id = "u1", .executable = "/opt/agent-v2"};
     change(upgrade);
     requests.emplace_back("upgrade u1" + name, upgrade);
   };

@@ -56,9 +56,7 @@ std::optional<Policy> policy_of(const Words& words) {
 // Parses the words of a request for an upgrade, such as "1 upgrade u1 sequential confirm healthy
 // continue trial=0 start=5000 stop=100 gate=100".
 Upgrade upgrade_of(const Words& words) {
-  Upgrade upgrade;
-  upgrade.id = words.size() > 2 ? words[2] : "u1";
-  upgrade.executable = "/opt/agent-v2";
+  Upgrade upgrade{.id = words.size() > 2 ? words[2] : "u1", .executable = "/opt/agent-v2"};
   for (std::size_t i = 3; i < words.size(); ++i) {
     const std::string& word = words[i];
     const auto number = [&] { return std::stoll(word.substr(word.find('=') + 1)); };

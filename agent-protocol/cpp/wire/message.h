@@ -125,18 +125,18 @@ struct Unfit {
 // agent. If any other optional member is absent, the upgrader's default is used.
 struct Upgrade {
   static constexpr std::string_view type = "upgrade";
-  std::string id;
-  std::string executable;
-  std::optional<std::vector<std::string>> args;
-  std::optional<Mode> mode;
-  std::optional<Gate> gate;
-  std::optional<CommitRule> commit;
-  std::optional<std::int64_t> start_timeout_ms;
-  std::optional<std::int64_t> confirm_timeout_ms;
-  std::optional<std::int64_t> stop_timeout_ms;
-  std::optional<std::int64_t> trial_ms;
-  std::optional<UncleanStop> on_unclean_stop;
-  std::optional<FallbackMode> fallback;
+  std::string id = {};
+  std::string executable = {};
+  std::optional<std::vector<std::string>> args = {};
+  std::optional<Mode> mode = {};
+  std::optional<Gate> gate = {};
+  std::optional<CommitRule> commit = {};
+  std::optional<std::int64_t> start_timeout_ms = {};
+  std::optional<std::int64_t> confirm_timeout_ms = {};
+  std::optional<std::int64_t> stop_timeout_ms = {};
+  std::optional<std::int64_t> trial_ms = {};
+  std::optional<UncleanStop> on_unclean_stop = {};
+  std::optional<FallbackMode> fallback = {};
   bool operator==(const Upgrade&) const = default;
 };
 

@@ -100,9 +100,7 @@ Upgrade take_upgrade(Bytes& bytes) {
       {}, CommitRule::survive, CommitRule::healthy, {}};
   static constexpr std::optional<UncleanStop> uncleans[] = {
       {}, UncleanStop::fall_back, UncleanStop::carry_on, {}};
-  Upgrade upgrade;
-  upgrade.id = take_id(bytes);
-  upgrade.executable = "/opt/agent-v2";
+  Upgrade upgrade{.id = take_id(bytes), .executable = "/opt/agent-v2"};
   const unsigned how = bytes.take();
   upgrade.mode = pick(modes, how);
   upgrade.gate = pick(gates, how / 4);

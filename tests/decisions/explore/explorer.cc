@@ -507,14 +507,13 @@ std::size_t events_to_commit(Supervisor supervisor) {
   };
   const Generation active = supervisor.state().incumbent->generation;
   const Generation next = supervisor.state().last_generation + 1;
-  Upgrade upgrade;
-  upgrade.id = "useful";
-  upgrade.executable = "/opt/agent-v2";
-  upgrade.mode = Mode::parallel;
-  upgrade.gate = Gate::none;
-  upgrade.commit = CommitRule::survive;
-  upgrade.trial_ms = 1000;
-  upgrade.fallback = FallbackMode::cold;
+  Upgrade upgrade{.id = "useful",
+                  .executable = "/opt/agent-v2",
+                  .mode = Mode::parallel,
+                  .gate = Gate::none,
+                  .commit = CommitRule::survive,
+                  .trial_ms = 1000,
+                  .fallback = FallbackMode::cold};
   take(MessageReceived{active, upgrade, false});
   take(MessageReceived{next, Hello{}, false});
   take(MessageReceived{next, Ready{}, false});

@@ -65,11 +65,8 @@ TEST_CASE("only an agent on trial is told how long that lasts and what passes it
   Bench bench;
   bench.start();
   const auto first = message_to<Activate>(bench.ready(1), 1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.trial_ms = 20'000;
-  request.commit = CommitRule::healthy;
-  bench.upgrade(request);
+  bench.upgrade(
+      agent_protocol::Upgrade{.id = "u1", .commit = CommitRule::healthy, .trial_ms = 20'000});
   bench.ready(2);
   bench.stopped(1);
   const auto candidate = message_to<Activate>(bench.exit(1), 2);
@@ -89,10 +86,7 @@ TEST_CASE("a trial of 0 is none, and is not told") {
   Bench bench;
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.trial_ms = 0;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .trial_ms = 0});
   bench.ready(2);
   bench.stopped(1);
 
@@ -125,11 +119,7 @@ TEST_CASE("an activate that waits is given up when the trial would be over") {
   Bench bench;
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.trial_ms = trial;
-  request.stop_timeout_ms = 40'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .stop_timeout_ms = 40'000, .trial_ms = trial});
   bench.ready(2);
   bench.stopped(1);
   bench.next_activate(Sent::waits);
@@ -185,10 +175,7 @@ TEST_CASE("a fallback waits for its activate as long as for a stop, and then it 
   Bench bench;
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.stop_timeout_ms = 40'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .stop_timeout_ms = 40'000});
   bench.ready(2);
   bench.stopped(1);
   bench.exit(1);

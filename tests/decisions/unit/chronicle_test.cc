@@ -126,10 +126,7 @@ using agent_protocol::Status;
 using agent_protocol::Unfit;
 
 agent_protocol::Upgrade sequential() {
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.mode = Mode::sequential;
-  return request;
+  return {.id = "u1", .mode = Mode::sequential};
 }
 
 // Returns a state in which an agent of this generation is active.
@@ -214,10 +211,7 @@ TEST_CASE("what an upgrade took is measured from the first moment to the last, s
   bench->start();
   bench->hello(1, "1.0");
   bench->say(1, agent_protocol::Ready{});
-  agent_protocol::Upgrade gated;
-  gated.id = "u1";
-  gated.gate = agent_protocol::Gate::confirm;
-  bench->upgrade(gated);
+  bench->upgrade(agent_protocol::Upgrade{.id = "u1", .gate = agent_protocol::Gate::confirm});
   bench.pass(1s);
   bench->ready(2);
   const auto wait_and_chat = [&](Generation generation) {

@@ -228,10 +228,7 @@ TEST_CASE("a refusal names the first fault") {
 }
 
 TEST_CASE("a message whose line is too long is not written, one that just fits is read back") {
-  Upgrade upgrade;
-  upgrade.id = "u";
-  upgrade.executable = "/x";
-  upgrade.args = {""};
+  Upgrade upgrade{.id = "u", .executable = "/x", .args = std::vector<std::string>{""}};
   const std::size_t room = line_bytes_max - encode(AgentMessage(upgrade)).value().size();
 
   upgrade.args = {std::string(room, 'x')};
@@ -336,10 +333,9 @@ TEST_CASE("the first refusal is kept") {
 TEST_CASE("a message that is not written says by number what was wrong with it") {
   Hello hello;
   hello.features.assign(17, "a");
-  Upgrade upgrade;
-  upgrade.id = "u1";
-  upgrade.executable = "/agent";
-  upgrade.args = std::vector<std::string>(3, std::string(30'000, 'x'));
+  Upgrade upgrade{.id = "u1",
+                  .executable = "/agent",
+                  .args = std::vector<std::string>(3, std::string(30'000, 'x'))};
   CHECK(error_of(Status{"\xff"}) == EILSEQ);
   CHECK(error_of(Status{std::string(257, 'x')}) == EMSGSIZE);
   CHECK(error_of(Stopped{std::string(32'768, '\x01')}) == EMSGSIZE);

@@ -237,11 +237,8 @@ TEST_CASE("if silence and the gate's end come at one instant, each is judged in 
   Bench bench(watched());
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.gate = agent_protocol::Gate::confirm;
-  request.confirm_timeout_ms = watchdog.count();
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{
+      .id = "u1", .gate = agent_protocol::Gate::confirm, .confirm_timeout_ms = watchdog.count()});
   bench.ready(2);
   Supervisor supervisor = bench.supervisor();
   const Time then = bench.now() + watchdog;

@@ -99,11 +99,8 @@ TEST_CASE("the status has the version, where it is known, and the gate's time, w
   bench.hello(1, "v1");
   CHECK(init_news(bench.state()).status == "starting v1 (generation 1)");
   bench.say(1, agent_protocol::Ready{});
-  agent_protocol::Upgrade request;
-  request.id = "u7";
-  request.gate = agent_protocol::Gate::confirm;
-  request.confirm_timeout_ms = 7'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{
+      .id = "u7", .gate = agent_protocol::Gate::confirm, .confirm_timeout_ms = 7'000});
   bench.ready(2);
 
   CHECK(init_news(bench.state()).status ==
@@ -190,10 +187,7 @@ TEST_CASE(
   Bench bench;
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.stop_timeout_ms = 600'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .stop_timeout_ms = 600'000});
   bench.ready(2);
   const Time limit = bench.now() + 10min;
 
@@ -207,10 +201,7 @@ TEST_CASE("init waits for the candidate of a sequential upgrade while nobody is 
   Bench bench;
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.mode = agent_protocol::Mode::sequential;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .mode = agent_protocol::Mode::sequential});
   bench.stopped(1);
 
   bench.exit(1);

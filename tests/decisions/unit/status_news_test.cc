@@ -39,11 +39,7 @@ constexpr const char* itself =
     R"("protocol":1},)";
 
 agent_protocol::Upgrade gated() {
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.gate = agent_protocol::Gate::confirm;
-  request.confirm_timeout_ms = 60'000;
-  return request;
+  return {.id = "u1", .gate = agent_protocol::Gate::confirm, .confirm_timeout_ms = 60'000};
 }
 
 }  // namespace
@@ -230,10 +226,7 @@ TEST_CASE("how a candidate ended is told as upgrade_failed tells it") {
   exits->exit(2, 3);
   dies->die(2, 11);
   cannot->exit(2, 0);
-  agent_protocol::Upgrade sequential;
-  sequential.id = "u2";
-  sequential.mode = agent_protocol::Mode::sequential;
-  cannot->upgrade(sequential);
+  cannot->upgrade(agent_protocol::Upgrade{.id = "u2", .mode = agent_protocol::Mode::sequential});
   cannot->stopped(1);
   cannot->next_spawn_fails("ENOEXEC");
   cannot->exit(1);

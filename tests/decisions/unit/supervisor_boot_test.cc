@@ -202,11 +202,8 @@ TEST_CASE("the gate's time and the count of attempts are judged in a step each")
   Bench bench(counting());
   bench.start();
   bench.ready(1);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.gate = agent_protocol::Gate::confirm;
-  request.confirm_timeout_ms = 30'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{
+      .id = "u1", .gate = agent_protocol::Gate::confirm, .confirm_timeout_ms = 30'000});
   bench.ready(2);
   bool both = false;
   bench.have_watched([&](const auto&, const Actions& actions, const auto&) {

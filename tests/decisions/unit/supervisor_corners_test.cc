@@ -26,9 +26,8 @@ Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);
   Supervisor supervisor = bench.supervisor();
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
+  (void)supervisor.step(MessageReceived{1, agent_protocol::Upgrade{.id = "u1"}, false},
+                        bench.now());
   return supervisor;
 }
 

@@ -235,10 +235,8 @@ TEST_CASE("the program that was asked for is checked") {
   Bench bench;
   bench.reach(Phase::running);
   Supervisor supervisor = bench.supervisor();
-  Upgrade request;
-  request.id = "u1";
-  request.executable = "/opt/agent-v2";
-  request.args = std::vector<std::string>{"-x", ""};
+  Upgrade request{
+      .id = "u1", .executable = "/opt/agent-v2", .args = std::vector<std::string>{"-x", ""}};
 
   const Actions actions = supervisor.step(MessageReceived{1, request, false}, bench.now());
 
@@ -464,10 +462,7 @@ TEST_CASE("an agent that is being rolled back is told that it is too late to be 
 TEST_CASE("an agent that extended its start is told what it was allowed in all") {
   Bench bench;
   bench.reach(Phase::running);
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  request.start_timeout_ms = 5'000;
-  bench.upgrade(request);
+  bench.upgrade(agent_protocol::Upgrade{.id = "u1", .start_timeout_ms = 5'000});
   bench.hello(2);
   bench.wait(2s);
   bench.say(2, Extend{1'000});  // without effect: more than 1 s is left

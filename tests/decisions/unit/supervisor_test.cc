@@ -26,9 +26,7 @@ agent_protocol::Failure failure_told(const Actions& actions, Generation generati
 }
 
 agent_protocol::Upgrade request(const std::string& id) {
-  agent_protocol::Upgrade made;
-  made.id = id;
-  return made;
+  return {.id = id};
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ using Types = std::vector<std::string>;
 const Hello with_readiness{.version = std::nullopt, .features = {"readiness"}};
 
 agent_protocol::Upgrade request_u1() {
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  return request;
+  return {.id = "u1"};
 }
 
 agent_protocol::Upgrade gated() {

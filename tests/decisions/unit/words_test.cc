@@ -96,9 +96,8 @@ TEST_CASE("init is told of a candidate also in the moment in which it has no pro
   Bench bench;
   bench.reach(Phase::running);
   Supervisor supervisor = bench.supervisor();
-  agent_protocol::Upgrade request;
-  request.id = "u1";
-  (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
+  (void)supervisor.step(MessageReceived{1, agent_protocol::Upgrade{.id = "u1"}, false},
+                        bench.now());
 
   CHECK(init_news(supervisor.state()).status == "running generation 1; upgrade u1: starting");
 }

@@ -272,9 +272,8 @@ Upgrade AgentDouble::request() {
   Random& random = its.random;
   const bool odd = random.chance(its.swarm.odd_requests);
   const auto some = [&](int percent) { return random.chance(odd ? 50 : percent); };
-  Upgrade upgrade;
-  upgrade.id = the_judge->next_request();
-  upgrade.executable = "/opt/agent-" + std::to_string(process_.generation + 1);
+  Upgrade upgrade{.id = the_judge->next_request(),
+                  .executable = "/opt/agent-" + std::to_string(process_.generation + 1)};
   if (some(25)) upgrade.mode = Mode::sequential;
   const bool gate = upgrade.mode != Mode::sequential || odd;
   if (gate && some(20)) upgrade.gate = Gate::confirm;

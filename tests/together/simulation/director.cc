@@ -112,11 +112,10 @@ bool Director::go_on_from_running(const State& state) {
   if (act_ == Act::calm) {
     act_ = Act::upgrade;
     successor_ = state.last_generation + 1;
-    Upgrade upgrade;
-    upgrade.id = "uGOOD";
-    upgrade.executable = "/opt/agent-useful";
-    upgrade.mode = Mode::parallel;
-    upgrade.trial_ms = 1'000;
+    Upgrade upgrade{.id = "uGOOD",
+                    .executable = "/opt/agent-useful",
+                    .mode = Mode::parallel,
+                    .trial_ms = 1'000};
     process->say(upgrade);
     process->push(process->outbox.size());
     return true;

@@ -27,9 +27,7 @@ std::string id_of(const Agent& agent, const State& state, bool by_signal) {
 // Returns the request for an upgrade that has the number `which`, counted from 0, in the
 // exploration's list of requests. `said` has the time limits that the request sets.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
-  Upgrade upgrade;
-  upgrade.id = "u1";
-  upgrade.executable = "/opt/agent-v2";
+  Upgrade upgrade{.id = "u1", .executable = "/opt/agent-v2"};
   if (which == 1 || which == 7) upgrade.on_unclean_stop = UncleanStop::carry_on;
   if (which == 1 || which == 5) upgrade.trial_ms = 0;
   if (which == 2 || which == 3) upgrade.gate = Gate::confirm;
