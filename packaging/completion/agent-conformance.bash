@@ -21,29 +21,7 @@ _agent_conformance_values() {
 }
 
 _agent_conformance() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at=1
-  COMPREPLY=()
-  while ((at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} == -?* && ${COMP_WORDS[at]} != -- ]]; do
-    _upgrader_skip_option
-  done
-  if ((at < COMP_CWORD)); then
-    [[ ${COMP_WORDS[at]} == -- ]] && ((at += 1))
-    if ((at < COMP_CWORD)) && declare -F _command_offset >/dev/null; then
-      _command_offset "$at"
-      return
-    fi
-    _upgrader_offer_programs
-    return
-  fi
-  _upgrader_find_value
-  if [[ $option ]]; then
-    [[ $option == --junit ]] && compopt -o filenames
-    _upgrader_offer_values _agent_conformance_values
-  elif [[ $current == -* ]]; then
-    _upgrader_offer_options "$_agent_conformance_options"
-  else
-    _upgrader_offer_programs
-  fi
+  _upgrader_complete_runner "$_agent_conformance_options" _agent_conformance_values junit
 }
 
 complete -F _agent_conformance agent-conformance

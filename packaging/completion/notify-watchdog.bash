@@ -14,27 +14,7 @@ _notify_watchdog_values() {
 }
 
 _notify_watchdog() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= at=1
-  COMPREPLY=()
-  while ((at < COMP_CWORD)); do
-    if [[ ${COMP_WORDS[at]} == -- ]]; then
-      ((at + 1 < COMP_CWORD)) && _upgrader_offer_arguments $((at + 1)) || _upgrader_offer_programs
-      return
-    elif [[ ${COMP_WORDS[at]} != -?* ]]; then
-      _upgrader_offer_arguments "$at"
-      return
-    fi
-    _upgrader_skip_option
-  done
-  _upgrader_find_value
-  if [[ $option ]]; then
-    [[ $option == --device ]] && compopt -o filenames
-    _upgrader_offer_values _notify_watchdog_values
-  elif [[ $current == -* ]]; then
-    _upgrader_offer_options "$_notify_watchdog_options"
-  else
-    _upgrader_offer_programs
-  fi
+  _upgrader_complete_runner "$_notify_watchdog_options" _notify_watchdog_values device
 }
 
 complete -F _notify_watchdog notify-watchdog

@@ -65,3 +65,50 @@ _upgrader_offer_arguments() {
     compopt -o filenames
   fi
 }
+
+# Sets `program` to the index of PROGRAM, which a runner runs, among the words before the cursor. If
+# the word at the cursor must be PROGRAM, sets `program` to the index of that word; if it may be an
+# option, makes `program` empty.
+_upgrader_find_program() {
+  local at=1
+  program=
+  while ((at < COMP_CWORD)); do
+    case ${COMP_WORDS[at]} in
+      --)
+        program=$((at + 1))
+        return
+        ;;
+      -?*)
+        _upgrader_skip_option
+        ;;
+      *)
+        program=$at
+        return
+        ;;
+    esac
+  done
+}
+
+# Completes the command line of a runner, that is, a command `NAME [options] PROGRAM [ARG ...]`. $1
+# has the options, and $2 is the name of a function for _upgrader_offer_values. $3 has the names of
+# the options whose values are files, with `|` between them.
+_upgrader_complete_runner() {
+  local current=${COMP_WORDS[COMP_CWORD]} option= kept= program
+  COMPREPLY=()
+  _upgrader_find_program
+  if [[ $program ]] && ((program < COMP_CWORD)); then
+    _upgrader_offer_arguments "$program"
+    return
+  fi
+  if [[ -z $program ]]; then
+    _upgrader_find_value
+  fi
+  if [[ $option ]]; then
+    [[ $option == --@($3) ]] && compopt -o filenames
+    _upgrader_offer_values "$2"
+  elif [[ -z $program && $current == -* ]]; then
+    _upgrader_offer_options "$1"
+  else
+    _upgrader_offer_programs
+  fi
+}

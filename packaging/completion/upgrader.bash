@@ -30,48 +30,8 @@ _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --tria
   --attempts= --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
   --help --version'
 
-# Sets `agent` to the index of AGENT among the words before the cursor. If the word at the cursor
-# must be AGENT, sets `agent` to the index of that word; if it may be an option, makes `agent`
-# empty. readline splits words at `=` and `:`.
-_upgrader_find_agent() {
-  local at=1
-  agent=
-  while ((at < COMP_CWORD)); do
-    case ${COMP_WORDS[at]} in
-      --)
-        agent=$((at + 1))
-        return
-        ;;
-      -?*)
-        _upgrader_skip_option
-        ;;
-      *)
-        agent=$at
-        return
-        ;;
-    esac
-  done
-}
-
 _upgrader() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= agent
-  COMPREPLY=()
-  _upgrader_find_agent
-  if [[ $agent ]] && ((agent < COMP_CWORD)); then
-    _upgrader_offer_arguments "$agent"
-    return
-  fi
-  if [[ -z $agent ]]; then
-    _upgrader_find_value
-  fi
-  if [[ $option ]]; then
-    [[ $option == --@(lock|previous|control|adapter) ]] && compopt -o filenames
-    _upgrader_offer_values _upgrader_values
-  elif [[ -z $agent && $current == -* ]]; then
-    _upgrader_offer_options "$_upgrader_options"
-  else
-    _upgrader_offer_programs
-  fi
+  _upgrader_complete_runner "$_upgrader_options" _upgrader_values 'lock|previous|control|adapter'
 }
 
 complete -F _upgrader upgrader
