@@ -26,6 +26,24 @@ check() {
   fi
 }
 
+# usage: check NAME fails COMMAND...    checks that the command fails
+fails() {
+  ! "$@"
+}
+
+# usage: count COMMAND...
+# Runs a test program, whose output has a line `N passed, N failed`, and adds these numbers. Shows
+# what the program says of failed tests, and its lines `report:`.
+count() {
+  "$@" >"$scratch/played" 2>&1
+  counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$scratch/played")
+  [ -n "$counts" ] || { cat "$scratch/played"; counts='0 passed, 1 failed'; }
+  grep -E '^(not ok|report:)' "$scratch/played"
+  passed=$((passed + ${counts%% *}))
+  counts=${counts% failed}
+  failed=$((failed + ${counts##* }))
+}
+
 # Prints the counts. Must be the last line of the script, so that the script's exit status is that
 # of this function.
 counted() {
