@@ -374,6 +374,14 @@ void report_waits() {
   };
 }
 
+// Returns the agent's next report that is not about a poll() without a time limit.
+std::string reported_after_waits(Upgrader& upgrader) {
+  std::string answer = upgrader.is_reported();
+  while (answer == "waits -1")
+    answer = upgrader.is_reported();
+  return answer;
+}
+
 // Returns the number of milliseconds in a report such as "waits 20", or 0 for any other report.
 int milliseconds_of(const std::string& report) {
   return report.starts_with("waits ") ? std::stoi(report.substr(6)) : 0;
@@ -518,10 +526,7 @@ TEST_CASE("an agent that stops waits until its last word is taken, and nothing e
     REQUIRE(upgrader.hears() == R"({"type":"status","text":"busy"})");
   CHECK(upgrader.hears() == R"({"type":"stopped"})");
 
-  std::string answer = upgrader.is_reported();
-  while (answer == "waits -1")
-    answer = upgrader.is_reported();
-  CHECK(answer == "stopped: done");
+  CHECK(reported_after_waits(upgrader) == "stopped: done");
 }
 
 TEST_CASE("what is said while the agent waits for its last word is kept, and may be asked for") {
@@ -547,10 +552,7 @@ TEST_CASE("what is said while the agent waits for its last word is kept, and may
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }
 
-  std::string answer = upgrader.is_reported();
-  while (answer == "waits -1")
-    answer = upgrader.is_reported();
-  CHECK(answer == "readable");
+  CHECK(reported_after_waits(upgrader) == "readable");
   CHECK(upgrader.is_reported() == "error reason=no");
 }
 
@@ -577,10 +579,7 @@ TEST_CASE("more messages than an agent keeps do not keep its last word") {
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }
 
-  std::string answer = upgrader.is_reported();
-  while (answer == "waits -1")
-    answer = upgrader.is_reported();
-  CHECK(answer == "stopped: done");
+  CHECK(reported_after_waits(upgrader) == "stopped: done");
 }
 
 TEST_CASE("an upgrader that has gone, but keeps a pipe that is full, is not waited for") {

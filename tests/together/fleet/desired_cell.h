@@ -49,6 +49,10 @@ struct DesiredCell {
     }
     FAIL("it never comes to rest");
   }
+  void settle_on(const std::string& version) {
+    wish(version);
+    settle();
+  }
   void wait(fleet::Ms time) {
     now += time;
     settle();

@@ -55,8 +55,7 @@ TEST_CASE("a halt lasts until the next wish, even if the failed node is forgotte
   CHECK_FALSE(cell.order("b"));
   CHECK(cell.wished() == Desired{.version = "2", .refused = "it has failed on a: broken"});
 
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.order("b")->version == "2");
 }
 
@@ -88,8 +87,7 @@ TEST_CASE("a node that falls silent at its gate holds the others back until the 
   CHECK_FALSE(cell.order("b"));
   CHECK(cell.wished().refused.empty());
 
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.order("b")->version == "2");
 }
 

@@ -114,8 +114,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
   Cell cell(40);
   cell.settle();
   CHECK(cell.committed.empty());
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{0});
   CHECK(cell.order(0)->version == "2");
 
@@ -129,8 +128,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
 // Rows: H-41, H-51, H-54, C-02
 TEST_CASE("the old instance is told to stop when the new one was seen, ready, for long enough") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.come_to_gate(0);
   CHECK(cell.until == cell.now + cell.settings.observe_ms);
   cell.wait(cell.settings.observe_ms - 1);
@@ -154,8 +152,7 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
 // Rows: H-56
 TEST_CASE("while anything is doubtful nobody is told to stop") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
   const std::string id = Cell::node(0);
   Instance next = Cell::instance("2", true);
@@ -233,8 +230,7 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
 
 TEST_CASE("an instance that was gone for a moment is observed anew") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.come_to_gate(0);
   cell.wait(cell.settings.observe_ms - 1);
   cell.erase(KeyKind::node_instance, "n100", "new");
@@ -250,8 +246,7 @@ TEST_CASE("an instance that was gone for a moment is observed anew") {
 // Rows: H-22
 TEST_CASE("build metadata does not tell versions apart") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.come_to_gate(0, "2+amd64.5");
   cell.wait(cell.settings.observe_ms);
   CHECK(cell.stopped().size() == 1);
@@ -259,8 +254,7 @@ TEST_CASE("build metadata does not tell versions apart") {
 
 TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   Cell cell(40);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.move(0);
   cell.come_to_gate(1);
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
@@ -273,44 +267,37 @@ TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
 // Rows: H-58
 TEST_CASE("writing the same wish anew tries again, reading it does not") {
   Cell cell(2);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   const std::string first = cell.attempt(0);
   cell.upgrade(0, UpgradePhase::failed, first);
   cell.settle();
   cell.wait(10 * second);
   CHECK(cell.begun().empty());
 
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{0});
   CHECK(cell.attempt(0) != first);
 }
 
 TEST_CASE("a changed wish is told first to a node that waits at its gate, and then to others") {
   Cell cell(2);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.come_to_gate(0);
-  cell.wish("1");
-  cell.settle();
+  cell.settle_on("1");
   CHECK(cell.order(0)->version == "1");
   CHECK(cell.stopped().empty());
   CHECK(cell.begun().empty());
-  cell.wish("3");
-  cell.settle();
+  cell.settle_on("3");
   CHECK(cell.order(0)->version == "3");
 }
 
 TEST_CASE("a node that does not come to its gate in time is told back, and has failed") {
   Cell cell(3);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "1");
   CHECK(cell.begun().empty());
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{0});
   // The node now reports a version whose name is not allowed in a desired version. So the
   // controller cannot send the node back to that version, and leaves the node's desired version
@@ -324,16 +311,14 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
   Cell cell(3);
   cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r"}));
   cell.erase(KeyKind::node_instance, "n101", "old");
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{2});
 }
 
 // Rows: H-07
 TEST_CASE("a node that a rollout claims on its way has not failed, and is not told to go back") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   REQUIRE(cell.begun() == std::vector<int>{0});
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
   cell.settle();
@@ -397,8 +382,7 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
 // Rows: H-07
 TEST_CASE("a changed record makes the driver look at its node alone, however many there are") {
   Cell cell(400);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   const std::uint64_t before = effort.nodes;
   cell.view.take({.key = key_of(KeyKind::node_versions, {"n300"}),
                   .value = write_record(Versions{{{component, "1.5"}}}),
@@ -514,8 +498,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
 
 TEST_CASE("canary: a controller that believes a node's own report is found") {
   Cell cell(1);
-  cell.wish("2");
-  cell.settle();
+  cell.settle_on("2");
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
   // Makes a transaction that a controller must never write: a command that tells the old instance
   // to stop although no record shows a new instance that is ready.

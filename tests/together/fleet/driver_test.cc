@@ -35,6 +35,10 @@ struct Bench : fleet_test::DriverWork {
                        });
   }
 
+  void begin() {
+    tell(BeginDriving{});
+    settle();
+  }
   void put(const std::string& key, const std::string& value) {
     store.put(key, value);
     tell(KeyChanged{*store.find(key)});
@@ -79,8 +83,7 @@ struct Repeating : Counting {
 TEST_CASE("a task that wants to write the same records again and again is made to wait") {
   int decisions = 0;
   Bench bench(Driver<Repeating>("c", {{&decisions}}, 100));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   const Revision first = bench.store.find(key_of(KeyKind::stop))->modified;
   REQUIRE(bench.driver.next_deadline() == bench.now + store_retry_ms);
 
@@ -94,8 +97,7 @@ TEST_CASE("a task that wants to write the same records again and again is made t
 TEST_CASE("changes that come together are taken in one by one, and followed by one decision") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   const int before = decisions;
 
   for (std::uint64_t i = 1; i <= 100; ++i) {
@@ -126,8 +128,7 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   int decisions = 0;
   Bench bench(Driver<Refusing>("c1", Refusing{{&decisions}}, 1));
   bench.store.put(key_of(KeyKind::stop), "{}");
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   CHECK(decisions == 1);
 
   // The store has refused the driver's transaction, and no message tells the driver which record
@@ -152,8 +153,7 @@ TEST_CASE("a driver whose lease has ended before it takes its key tries once a s
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
   bench.store.end_lease(1);
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   CHECK(bench.driver.next_deadline() == store_retry_ms);
   for (int i = 0; i < 60; ++i)
     bench.wait(store_retry_ms);
@@ -208,8 +208,7 @@ TEST_CASE("a reading that nobody asked for is not undone by an older write of th
 TEST_CASE("a driver remembers only the revisions of the last change and of its own writes") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   for (std::uint64_t i = 1; i <= 100; ++i) {
     const auto revision = static_cast<Revision>(10 + i);
     bench.tell(KeyErased{key_of(KeyKind::event, {}, i), revision});
@@ -233,8 +232,7 @@ TEST_CASE("a plan's driver lets a step run when all wait at it, and ends with th
   bench.store.put(key_of(KeyKind::plan, {"p"}),
                   write_record(Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h"}},
                                     .state = PlanState::running}));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   const auto plan = [&] { return bench.driver.task().view().plan; };
   CHECK(plan().step == 0);
 
@@ -259,8 +257,7 @@ TEST_CASE("a plan's driver stops the plan when a wait is over, and names who is 
       write_record(
           Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
                .state = PlanState::running}));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   bench.put(key_of(KeyKind::node_plan, {"m", "p"}), write_record(at(1)));
   bench.wait(9'999);
   CHECK(bench.driver.task().view().plan.state == PlanState::running);
@@ -277,8 +274,7 @@ TEST_CASE("the driver of desired versions tells a node, and its old instance on 
   bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
   bench.store.put(key_of(KeyKind::node_instance, {"n", "old"}),
                   write_record(Instance{.version = "1", .ready = true}));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   bench.put(key_of(KeyKind::desired, {"agent"}), write_record(Desired{.version = "2"}));
   const KeyValue* order = bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"}));
   REQUIRE(order != nullptr);
@@ -305,8 +301,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   bench.store.put(key_of(KeyKind::desired, {"agent"}), write_record(Desired{.version = "2"}));
   bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
   bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
 
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
@@ -347,8 +342,7 @@ TEST_CASE("a plan with an invalid name in its record is not driven, and crashes 
   Bench bench(PlanDriver("c1", "p", 100));
   put_members(bench.store, {"m"});
   bench.store.put(key_of(KeyKind::plan, {"p"}), plan_with("," + wrong));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
 
   CHECK(bench.driver.is_over());
   CHECK(bench.told.back().starts_with("plan p is not driven any longer: plan/p is damaged: "));
@@ -361,8 +355,7 @@ TEST_CASE("a plan whose fleet-agent no rollout can bring stops, and says why") {
   bench.store.put(key_of(KeyKind::plan, {name}),
                   plan_with(R"(,"agent":"1.2.0","trace":"abcdefgh")"));
   bench.store.put(key_of(KeyKind::node_plan, {"m", name}), write_record(at(1)));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
 
   CHECK(bench.driver.task().view().plan.state == PlanState::stopping);
   CHECK(bench.driver.task().view().plan.error ==
@@ -381,8 +374,7 @@ TEST_CASE("a plan that waits in vain for thousands names the first of them, and 
       write_record(
           Plan{.steps = {{.name = "a", .kind = StepClass::any, .hook = "h", .timeout_ms = 10'000}},
                .state = PlanState::running}));
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   bench.wait(10'000);
 
   CHECK(bench.driver.task().view().plan.state == PlanState::halted);
@@ -395,8 +387,7 @@ TEST_CASE("a wish without a valid version is ignored, and crashes no controller"
   bench.store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", "1"}}}));
   bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "old"}));
   bench.store.put(key_of(KeyKind::node_instance, {"n", "old"}), R"({"version":"1","ready":true})");
-  bench.tell(BeginDriving{});
-  bench.settle();
+  bench.begin();
   bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1 final"})");
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
   bench.put(key_of(KeyKind::desired, {"agent"}), R"({"version":"1.1"})");

@@ -521,16 +521,12 @@ TEST_CASE("a node that is told to go back does so once, unless it is committed")
 TEST_CASE("a roll-back ordered while the old version stops is carried out, killed or not") {
   const Walk all = walk(NodeWorld(
       {.script = {prepare, apply, rollback}, .kills = 1, .hands_over = true, .aborts = 1}));
-  CHECK(all.wrong == "");
-  CHECK(all.ends.size() == 1);
-  CHECK(all.ends.contains("done, rolled-back"));
+  CHECK(all.outcome() == "done, rolled-back");
 }
 
 TEST_CASE("a node that is never told to confirm goes back by itself, killed or not") {
   const Walk all = walk(NodeWorld({.script = {prepare, apply}, .kills = 2}));
-  CHECK(all.wrong == "");
-  CHECK(all.ends.size() == 1);
-  CHECK(all.ends.contains("done, unconfirmed"));
+  CHECK(all.outcome() == "done, unconfirmed");
 }
 
 TEST_CASE("a stop at any step holds back commands that begin something") {

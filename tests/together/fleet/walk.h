@@ -23,6 +23,15 @@ struct Walk {
   // For each name that World::end() returns, how often the walk has reached such an end. An end is
   // a state without possible steps.
   std::map<std::string, std::size_t> ends;
+
+  // Returns the fault or, if there is none, the names of all ends, with `, or ` between them.
+  [[nodiscard]] std::string outcome() const {
+    std::string text = wrong;
+    if (!wrong.empty()) return text;
+    for (const auto& [end, times] : ends)
+      text += (text.empty() ? "" : ", or ") + end;
+    return text;
+  }
 };
 
 // The number of visited states, added up over all walks in this program that found no fault.

@@ -208,18 +208,14 @@ TEST_CASE("the fallback of a committed agent is that agent's own file") {
   first.request_upgrade("u1", "", copy);
   first.expect("accepted");
   Puppet second = world.candidate();
-  second.ready();
-  first.stop_cleanly();
-  second.expect("activate");
+  hand_over(first, second);
   second.expect("committed");
   const ino_t program = program_of(second);
   unlink(copy.c_str());
   second.request_upgrade("u2", R"("trial_ms":60000)");
   second.expect("accepted");
   Puppet third = world.candidate();
-  third.ready();
-  second.stop_cleanly();
-  third.expect("activate");
+  hand_over(second, third);
 
   third.exit(1);
 
@@ -427,9 +423,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
   old.request_upgrade("u1", R"("fallback":"warm","trial_ms":0)");
   old.expect("accepted");
   Puppet next = world.candidate();
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   next.expect("committed");
 
   next.request_upgrade("u2", "");

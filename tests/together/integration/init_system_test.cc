@@ -215,9 +215,7 @@ TEST_CASE("an upgrade by a signal is a reload to init, whether it is committed o
   init.hears(world, "RELOADING=1\nMONOTONIC_USEC=");
   CHECK(init.count("READY=1") == 1);
   if (good) {
-    next.ready();
-    old.stop_cleanly();
-    next.expect("activate");
+    hand_over(old, next);
     next.expect("committed");
   } else {
     next.exit(1);

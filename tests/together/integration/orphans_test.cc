@@ -104,9 +104,7 @@ TEST_CASE("a listening socket that init has passed is never closed, upgrade or f
 
   Puppet next = world.begin_upgrade(old);
   CHECK(has_it(next));
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   old.expect_gone();
   CHECK(connects());
   next.exit(1);

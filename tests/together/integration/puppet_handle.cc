@@ -238,4 +238,10 @@ void Puppet::order(const std::string& text) {
   send(connection_->fd, text.data(), text.size(), MSG_NOSIGNAL);
 }
 
+void hand_over(Puppet& old, Puppet& next, Where where) {
+  next.ready();
+  old.stop_cleanly("", where);
+  next.expect("activate", where);
+}
+
 }  // namespace integration

@@ -131,4 +131,8 @@ class Puppet {
   std::shared_ptr<Connection> connection_;
 };
 
+// Leads an upgrade from the candidate's `welcome` to the trial. If the upgrade has no trial, leads
+// it to the commit.
+void hand_over(Puppet& old, Puppet& next, Where where = Where::current());
+
 }  // namespace integration

@@ -62,12 +62,4 @@ inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
   return world.candidate();
 }
 
-// Leads an upgrade from the candidate's `welcome` to the trial. If the upgrade has no trial, leads
-// it to the commit.
-inline void hand_over(Puppet& old, Puppet& next) {
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
-}
-
 }  // namespace integration

@@ -66,9 +66,7 @@ TEST_CASE("a relative link stays relative, also to another directory") {
   const std::string three = world.install("elsewhere/three");
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, three);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
 
   next.expect("committed");
 
@@ -81,9 +79,7 @@ TEST_CASE("before the commit the link is as it was") {
   const Releases releases(world, {"--trial=1h"});
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   next.expect_silence();
   CHECK(target_of(releases.link) == "one");
 
@@ -108,9 +104,7 @@ TEST_CASE("without --relink the link is nobody's to change") {
   world.start({.options = {"--trial=0"}, .agent = link});
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
 
   next.expect("committed");
 
@@ -166,9 +160,7 @@ TEST_CASE("a link that cannot be written at the commit rolls the agent on trial 
   const Releases releases(world, {"--trial=1h"}, true, become_ordinary);
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   REQUIRE(chmod(world.path("releases").c_str(), 0555) == 0);
 
   next.say_type("healthy");
@@ -207,9 +199,7 @@ TEST_CASE("an executable that its path does not name any more cannot be committe
   const Releases releases(world, {"--trial=1h"});
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   SECTION("it was deleted") {
     unlink(releases.two.c_str());
   }
@@ -231,9 +221,7 @@ TEST_CASE("a restart of the upgrader starts what was committed") {
   const Releases releases(world);
   Puppet old = world.first();
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   next.expect("committed");
   next.exit(0);
   world.expect_exit(0);

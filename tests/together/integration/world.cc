@@ -321,9 +321,8 @@ Puppet World::stop_for_upgrade(Puppet active, std::string_view members, Where wh
 }
 
 Puppet World::hand_over(Puppet active, std::string_view members, Where where) {
-  Puppet next = ready_candidate(active, members, where);
-  active.stop_cleanly("", where);
-  next.expect("activate", where);
+  Puppet next = begin_upgrade(active, members, where);
+  integration::hand_over(active, next, where);
   return next;
 }
 

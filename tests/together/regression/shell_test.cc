@@ -29,9 +29,7 @@ TEST_CASE("a log file at its limit costs log lines, not the agent") {
   world.signal(SIGUSR2);
   Puppet next = world.candidate();
 
-  next.ready();
-  active.stop_cleanly();
-  next.expect("activate");
+  hand_over(active, next);
   CHECK(world.log().size() == static_cast<std::size_t>(limit));
 }
 
@@ -63,9 +61,7 @@ TEST_CASE("an upgrader that waits for the lock leaves the holder's link alone") 
   world.start(Start{.options = {"--relink", lock}, .agent = releases.link});
   world.wait_for_log("waiting for");
   Puppet next = begin_upgrade_to(world, old, releases.two);
-  next.ready();
-  old.stop_cleanly();
-  next.expect("activate");
+  hand_over(old, next);
   next.expect("committed");
 
   world.signal(SIGUSR2);
