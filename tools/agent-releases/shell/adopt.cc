@@ -86,18 +86,12 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   if (!file) return file.refusal();
   Hash hash;
   std::int64_t size = 0;
-  std::array<char, 65'536> bytes;
-  while (true) {
-    const ssize_t count = ::read(program, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", path_);
-    if (count == 0) break;
-    const std::string_view piece(bytes.data(), static_cast<std::size_t>(count));
+  const Outcome copied = read_pieces(program, path_, [&](std::string_view piece) {
     hash.add(piece);
-    size += count;
-    const Outcome written = write_all(file.value().get(), staging.path_of(name_), piece);
-    if (!written) return written;
-  }
+    size += static_cast<std::int64_t>(piece.size());
+    return write_all(file.value().get(), staging.path_of(name_), piece);
+  });
+  if (!copied) return copied;
   if (size == 0) return Refusal{path_ + " is empty"};
   sha256_ = hash.digits();
   if (::fchmod(file.value().get(), release_mode) != 0) {

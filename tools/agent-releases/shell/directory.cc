@@ -41,19 +41,27 @@ Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
   return refusal_from(error, deed, directory.path_of(name));
 }
 
-Result<std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
-  std::string text;
+Outcome read_pieces(int descriptor, const std::string& path,
+                    const std::function<Outcome(std::string_view)>& take) {
   std::array<char, read_bytes> bytes;
   while (true) {
     const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return refusal_from_errno("read", path);
-    if (count == 0) return text;
-    text.append(bytes.data(), static_cast<std::size_t>(count));
-    if (text.size() > bytes_max) {
-      return Refusal{path + " has more than " + std::to_string(bytes_max) + " bytes"};
-    }
+    if (count == 0) return std::monostate{};
+    const Outcome taken = take({bytes.data(), static_cast<std::size_t>(count)});
+    if (!taken) return taken;
   }
+}
+
+Result<std::string> read_all(int descriptor, const std::string& path, std::size_t bytes_max) {
+  std::string text;
+  const Outcome all = read_pieces(descriptor, path, [&](std::string_view piece) -> Outcome {
+    text += piece;
+    if (text.size() <= bytes_max) return std::monostate{};
+    return Refusal{path + " has more than " + std::to_string(bytes_max) + " bytes"};
+  });
+  return all ? Result<std::string>(std::move(text)) : all.refusal();
 }
 
 Outcome write_all(int descriptor, const std::string& path, std::string_view bytes) {

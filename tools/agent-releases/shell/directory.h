@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ class Directory;
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
                                          const std::string& name);
 
+// Reads the rest of an open file, and calls `take` with each piece of it. Ends if `take` refuses.
+[[nodiscard]] Outcome read_pieces(int descriptor, const std::string& path,
+                                  const std::function<Outcome(std::string_view)>& take);
 // Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.
 [[nodiscard]] Result<std::string> read_all(int descriptor, const std::string& path,
                                            std::size_t bytes_max);

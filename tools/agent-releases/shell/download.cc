@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "agent-releases/processor.h"
@@ -164,15 +163,12 @@ Outcome Download::start_anew() {
 
 // Reads and hashes the bytes that an earlier, interrupted fetch has written to the file.
 Outcome Download::take_up() {
-  std::array<char, 65'536> bytes;
-  while (true) {
-    const ssize_t count = ::read(part_.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", path_);
-    if (count == 0) break;
-    hash_.add({bytes.data(), static_cast<std::size_t>(count)});
-    bytes_ += count;
-  }
+  const Outcome hashed = read_pieces(part_.get(), path_, [this](std::string_view piece) -> Outcome {
+    hash_.add(piece);
+    bytes_ += static_cast<std::int64_t>(piece.size());
+    return std::monostate{};
+  });
+  if (!hashed) return hashed;
   from_ = bytes_;
   return bytes_ > manifest_.size ? start_anew() : Outcome(std::monostate{});
 }

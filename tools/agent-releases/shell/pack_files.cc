@@ -125,7 +125,7 @@ bool is_as_found(int file, const Found& found) {
          (status.st_mode & permission_bits) == found.mode && written_ns(status) == found.written_ns;
 }
 
-Outcome read_pieces(int file, const Found& found, const Take& take) {
+Outcome read_found(int file, const Found& found, const Take& take) {
   const Refusal changed{found.path + " was changed while it was packed: pack it again"};
   if (!is_as_found(file, found)) return changed;
   std::vector<char> piece(piece_bytes);
@@ -190,7 +190,7 @@ Outcome Archiving::add_bytes(const Found& found) {
   const upgrader::OwnedFd file(::openat(directory_.descriptor(), found.path.c_str(),
                                         O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!file) return refusal_from_errno("open", found.path);
-  return read_pieces(file.get(), found, [&](std::string_view piece) -> Outcome {
+  return read_found(file.get(), found, [&](std::string_view piece) -> Outcome {
     const auto size = static_cast<la_ssize_t>(piece.size());
     if (archive_write_data(writer_, piece.data(), piece.size()) == size) return std::monostate{};
     return broken();
@@ -322,7 +322,7 @@ Result<Out> Out::open(const std::string& path) {
 Result<Written> copy_file(int file, const Found& found, Outgoing& into) {
   Sink sink(into);
   const Outcome copied =
-      read_pieces(file, found, [&](std::string_view piece) { return sink.write(piece); });
+      read_found(file, found, [&](std::string_view piece) { return sink.write(piece); });
   if (!copied) return copied.refusal();
   return sink.written();
 }

@@ -161,25 +161,18 @@ Result<std::string> find_program(const std::string& program, const Directory& tr
                  Trouble::absent};
 }
 
-constexpr std::size_t copied_bytes = 262'144;
-
 Outcome copy_file(const Directory& from, const Directory& into, const std::string& name,
                   mode_t mode) {
   const auto source = from.open_file(name, O_RDONLY);
   if (!source) return source.refusal();
   const auto copy = into.open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode & 0777U);
   if (!copy) return copy.refusal();
-  std::vector<char> piece(copied_bytes);
-  while (true) {
-    if (const Outcome none = Interruption::none(); !none) return none;
-    const ssize_t count = ::read(source.value().get(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", from, name);
-    if (count == 0) break;
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(count));
-    const Outcome written = write_all(copy.value().get(), into.path_of(name), bytes);
-    if (!written) return written;
-  }
+  const auto write = [&](std::string_view piece) {
+    const Outcome none = Interruption::none();
+    return none ? write_all(copy.value().get(), into.path_of(name), piece) : none;
+  };
+  const Outcome copied = read_pieces(source.value().get(), from.path_of(name), write);
+  if (!copied) return copied;
   if (::fchmod(copy.value().get(), mode & permission_bits) == 0) return std::monostate{};
   return refusal_from_errno("write", into, name);
 }

@@ -209,14 +209,11 @@ Result<std::string> hash_release(const Store& store, const Release& release) {
 
 Result<std::string> hash_file(int file, const std::string& path) {
   Hash hash;
-  std::array<char, piece_bytes> bytes;
-  while (true) {
-    const ssize_t count = ::read(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refusal_from_errno("read", path);
-    if (count == 0) return hash.digits();
-    hash.add({bytes.data(), static_cast<std::size_t>(count)});
-  }
+  const Outcome hashed = read_pieces(file, path, [&hash](std::string_view piece) -> Outcome {
+    hash.add(piece);
+    return std::monostate{};
+  });
+  return hashed ? Result<std::string>(hash.digits()) : hashed.refusal();
 }
 
 }  // namespace agent_releases
