@@ -21,7 +21,7 @@ std::optional<What> RolloutDecider::go_back_unjudged(const Ids& ready) {
   auto back = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(back, ready);
   if (!back.empty()) return give(back, RolloutStep::rollback, view_.rollout->phase);
-  if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
+  if (is_any_pending(NodeStage::rolling_back)) return wait_for_answers();
   return std::nullopt;
 }
 
@@ -92,7 +92,7 @@ What RolloutDecider::abort() {
   // version, so it must go back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
-  if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
+  if (is_any_pending(NodeStage::rolling_back)) return wait_for_answers();
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();
   rollout.state = RolloutState::aborted;

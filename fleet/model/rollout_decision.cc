@@ -164,7 +164,7 @@ What RolloutDecider::next_order() {
       is_held_back() && (!begin.empty() || !batch_.in(NodeStage::preparing).empty());
   if (!is_held) {
     if (!begin.empty()) return give(begin, RolloutStep::prepare, BatchPhase::preparing);
-    if (is_any(NodeStage::preparing, Standing::pending)) return wait_for_answers();
+    if (is_any_pending(NodeStage::preparing)) return wait_for_answers();
     if (const auto ready = batch_.in(NodeStage::preparing, Standing::ready); !ready.empty()) {
       if (auto step = take_places(ready)) return *step;
       return give(ready, RolloutStep::apply, BatchPhase::applying);
@@ -172,14 +172,14 @@ What RolloutDecider::next_order() {
   }
   // Nodes that already have the new version get `confirm` even while the record `stop` or a closed
   // window keeps another node of the batch from preparing again.
-  const bool is_moving = is_any(NodeStage::applying, Standing::pending);
+  const bool is_moving = is_any_pending(NodeStage::applying);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
   if (is_held && (is_moving || ready.empty())) return wait_to_begin();
   if (is_moving) return wait_for_answers();
   if (auto back = undoes() ? std::nullopt : go_back_unjudged(ready)) return *back;
   if (!ready.empty()) return give(ready, RolloutStep::confirm, BatchPhase::confirming);
-  if (is_any(NodeStage::confirming, Standing::pending)) return wait_for_answers();
+  if (is_any_pending(NodeStage::confirming)) return wait_for_answers();
   if (auto write = record_endings(true)) return *write;
   return undoes() ? end_undone_batch() : end_batch();
 }
@@ -231,8 +231,8 @@ What RolloutDecider::wait_to_begin() const {
   return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};
 }
 
-bool RolloutDecider::is_any(NodeStage stage, Standing what) const {
-  return !batch_.in(stage, what).empty();
+bool RolloutDecider::is_any_pending(NodeStage stage) const {
+  return !batch_.in(stage, Standing::pending).empty();
 }
 
 What RolloutDecider::wait_for_answers() const {

@@ -118,7 +118,7 @@ using Addresses = std::map<ino_t, std::string>;  // the addresses of listening s
 
 // Adds the listening sockets in a file such as /proc/net/tcp. In its lines, 0A means that the
 // socket listens: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
-void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {
+void add_internet(const std::string& path, Addresses& addresses) {
   constexpr std::size_t inode_field = 9;
   constexpr const char* listens = "0A";
   std::istringstream lines(contents(path));
@@ -127,7 +127,7 @@ void add_internet(const std::string& path, const std::string& name, Addresses& a
     if (fields.size() <= inode_field || fields[3] != listens) continue;
     const std::string port = fields[1].substr(fields[1].rfind(':') + 1);
     addresses[std::strtoul(fields[inode_field].c_str(), nullptr, 10)] =
-        name + " port " + std::to_string(std::strtoul(port.c_str(), nullptr, 16));
+        "TCP port " + std::to_string(std::strtoul(port.c_str(), nullptr, 16));
   }
 }
 
@@ -147,8 +147,8 @@ void add_unix(const std::string& path, Addresses& addresses) {
 
 Addresses listening_sockets(int pid) {
   Addresses addresses;
-  add_internet(place(pid, "net/tcp"), "TCP", addresses);
-  add_internet(place(pid, "net/tcp6"), "TCP", addresses);
+  add_internet(place(pid, "net/tcp"), addresses);
+  add_internet(place(pid, "net/tcp6"), addresses);
   add_unix(place(pid, "net/unix"), addresses);
   return addresses;
 }

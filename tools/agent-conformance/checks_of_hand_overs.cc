@@ -174,7 +174,7 @@ Check fallback() {
       .needs = {"activate"},
       .script = [](const Terms& terms) -> Script {
         return {start_fallback(0, fallback_welcome + std::string("\n"), 4), await(0, What::hello),
-                await(0, What::ready), tell_activate(0, activate(false)), watch(terms.watch)};
+                await(0, What::ready), tell_activate(0, activate()), watch(terms.watch)};
       }};
 }
 

@@ -84,7 +84,7 @@ constexpr Quote only_quote{"LINES",
 // not yet activated), and once while it is active. Afterwards the agent must still obey `stop`.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
-               {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),
+               {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate()),
                 tell(0, lines), taken(0), watch(terms.watch)},
                stopped_for_upgrade(terms)});
 }
@@ -172,7 +172,7 @@ Check unknown_members() {
         return {start_first(with_more_members(welcome_first())),
                 await(0, What::hello),
                 await(0, What::ready),
-                tell_activate(0, with_more_members(activate(false))),
+                tell_activate(0, with_more_members(activate())),
                 taken(0),
                 watch(terms.watch),
                 tell_stop(0, with_more_members(end), upgrade_id),
@@ -221,7 +221,7 @@ Check byte_by_byte() {
       .script = [](const Terms& terms) -> Script {
         Step start = start_first(welcome_first());
         start.bytewise = true;
-        Step work = tell_activate(0, activate(false));
+        Step work = tell_activate(0, activate());
         work.bytewise = true;
         Step end = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
         end.bytewise = true;
@@ -250,7 +250,7 @@ Check slow_reader() {
         return join(
             {{start_first(welcome_first(), Start{.clogged = true}), watch(terms.watch),
               of_kind(Kind::unclog), await(0, What::hello), await(0, What::ready),
-              tell_activate(0, activate(false)), taken(0), watch(terms.watch), of_kind(Kind::clog),
+              tell_activate(0, activate()), taken(0), watch(terms.watch), of_kind(Kind::clog),
               tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id), taken(0),
               watch(terms.watch), of_kind(Kind::unclog), await(0, What::stopped),
               await(0, What::exit)}});

@@ -100,7 +100,7 @@ Script heartbeat_script(const Terms& terms) {
   return {start_first(welcome),
           await(0, What::hello),
           await(0, What::ready),
-          tell_activate(0, activate(false)),
+          tell_activate(0, activate()),
           taken(0),
           watch(each * beats_watched),
           examine(judge_heartbeats)};
@@ -216,7 +216,7 @@ Check stop_at_once() {
           .needs = {"stop"},
           .script = [](const Terms& terms) {
             Step both =
-                tell_stop(0, activate(false) + stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
+                tell_stop(0, activate() + stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
             both.activates = true;
             return join({held(), {both, await(0, What::stopped)}});
           }};

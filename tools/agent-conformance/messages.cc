@@ -99,8 +99,8 @@ std::string activate_standby(bool clean) {
   return Object("activate").boolean("clean", clean).raw("failure", failure).line();
 }
 
-std::string activate(bool clean) {
-  return Object("activate").boolean("clean", clean).line();
+std::string activate() {
+  return Object("activate").boolean("clean", false).line();
 }
 
 std::string activate_on_trial(bool clean) {

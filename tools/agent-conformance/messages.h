@@ -47,7 +47,8 @@ inline constexpr std::string_view boot_id = "boot";
 // Returns `welcome` with the feature `readiness` in its list of features. In the argument, this
 // list must be empty. Such a `welcome` is for an agent whose `hello` lists this feature.
 [[nodiscard]] std::string with_readiness(std::string welcome);
-[[nodiscard]] std::string activate(bool clean);
+// Makes an `activate` whose member `clean` is false.
+[[nodiscard]] std::string activate();
 // Makes an `activate` for a standby. A standby is an agent of the previous version that waits,
 // ready to work, while the new version is on trial. It gets the work if the upgrade fails, so the
 // message describes a failed upgrade.

@@ -188,7 +188,7 @@ Script held(Start terms) {
 }
 
 Script active(Start terms) {
-  return join({held(terms), {tell_activate(0, activate(false)), taken(0)}});
+  return join({held(terms), {tell_activate(0, activate()), taken(0)}});
 }
 
 Script stopped_for_upgrade(const Terms& terms) {

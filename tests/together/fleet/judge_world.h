@@ -91,10 +91,8 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The number of nodes in the first three batches of a rollout with default options.
-inline constexpr std::int64_t early_nodes = 451;
-// For how many minutes the judge has compared each of these nodes at the end of the third batch's
-// soak, added up over the nodes.
+// For how many minutes the judge has compared the nodes of the first three batches of a rollout
+// with default options, added up over all these nodes, at the end of the third batch's soak.
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 
 }  // namespace fleet_test

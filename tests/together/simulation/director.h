@@ -34,7 +34,6 @@ class Director {
   void count_event(const Supervisor& supervisor);
   // Returns what was wrong at the run's end, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
-  [[nodiscard]] bool was_useful() const { return act_ == Act::stop; }
   [[nodiscard]] bool expects_clean_end() const { return act_ == Act::stop; }
 
  private:

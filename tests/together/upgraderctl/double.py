@@ -41,7 +41,6 @@ class Double:
         self.hold = 0  # how many of the next requests get no answer
         self.taken = []  # types of the requests that were obeyed or refused
         self.sent = 0  # how many lines were read, including repeated ones
-        self.accepted_ends = {}
         self.state = None
         self.lock = None
         self.fifo = None

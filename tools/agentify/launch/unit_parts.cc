@@ -15,12 +15,11 @@ constexpr std::size_t columns_max = 98;
 // By how many seconds the time limits in a service file exceed the upgrader's own limits.
 constexpr long seconds_to_spare = 20;
 
-bool needs_no_quotes(const std::string& word, std::string_view more) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [more](char byte) {
+bool needs_no_quotes(const std::string& word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
            (byte >= '0' && byte <= '9') ||
-           std::string_view("._-@+:/=,").find(byte) != std::string_view::npos ||
-           more.find(byte) != std::string_view::npos;
+           std::string_view("._-@+:/=,").find(byte) != std::string_view::npos;
   });
 }
 
@@ -102,12 +101,12 @@ std::string adding_command(const Unit& unit) {
 
 std::string systemd_word(const std::string& word) {
   if (word == ";") return "\\;";
-  if (needs_no_quotes(word, "")) return word;
+  if (needs_no_quotes(word)) return word;
   return "\"" + doubled(escaped(word, "\\\""), "$%") + "\"";
 }
 
 std::string dinit_word(const std::string& word) {
-  if (needs_no_quotes(word, "")) return word;
+  if (needs_no_quotes(word)) return word;
   return "\"" + doubled(escaped(word, "\\\""), "$") + "\"";
 }
 
