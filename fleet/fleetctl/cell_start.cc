@@ -223,8 +223,7 @@ int start_cell(const Options& asked) {
     return status;
   if (const int status = name_controllers_once(options, asker, *terms.value()); status != exit_done)
     return status;
-  say("next: . " + directory.path() + "/env && fleetctl cell check");
-  return exit_done;
+  return say("next: . " + directory.path() + "/env && fleetctl cell check");
 }
 
 int check_cell(const Options& options, Asker& asker) {

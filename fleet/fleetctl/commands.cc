@@ -113,18 +113,20 @@ int perform(const Options& options, Asker& asker) {
   return deeds[static_cast<std::size_t>(options.command)].perform(options, asker);
 }
 
-void say(const std::string& line) {
+int say(const std::string& line) {
   std::printf("%s\n", upgraderctl::shown(line).c_str());
+  return exit_done;
 }
 
-void say_json(const std::string& json) {
+int say_json(const std::string& json) {
   std::printf("%s\n", shown_json(json).c_str());
+  return exit_done;
 }
 
-void say_all(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
+int say_all(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
     say(line);
-  }
+  return exit_done;
 }
 
 std::string who_asks(const Options& options) {
@@ -197,10 +199,7 @@ int write(Asker& asker, const std::string& key, const std::string& record, fleet
 
 int commit(Asker& asker, const fleet::Transaction& transaction, const std::string& words_if_done) {
   const fleet::Outcome outcome = asker.commit(transaction);
-  if (std::holds_alternative<fleet::Committed>(outcome)) {
-    say(words_if_done);
-    return exit_done;
-  }
+  if (std::holds_alternative<fleet::Committed>(outcome)) return say(words_if_done);
   return not_committed(outcome);
 }
 
@@ -260,27 +259,23 @@ int desire(const Options& options, Asker& asker) {
       options, asker,
       {.subject = of_node + "desired/" + options.component, .body = fleet::write_record(wish)});
   if (placed.status != exit_done) return say_refused(placed);
-  say(placed.taken.event.text + (options.node.empty() ? "" : " of " + options.node) + " (trace " +
-      placed.trace + ")");
-  return exit_done;
+  return say(placed.taken.event.text + (options.node.empty() ? "" : " of " + options.node) +
+             " (trace " + placed.trace + ")");
 }
 
 int halt(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::stop);
   OneRecord<fleet::Stop> there;
   if (const int status = read_one(asker, key, there); status != exit_done) return status;
-  if (options.on == (there.revision != 0)) {
-    say(options.on ? "nothing begins, as before" : "everything may begin, as before");
-    return exit_done;
-  }
+  if (options.on == (there.revision != 0))
+    return say(options.on ? "nothing begins, as before" : "everything may begin, as before");
   const fleet::Order order{.deed = options.on ? fleet::Deed::put : fleet::Deed::erase,
                            .subject = "stop",
                            .body = fleet::write_record(fleet::Stop{.why = options.why})};
   const Placed placed = place(options, asker, order);
   if (placed.status != exit_done) return say_refused(placed);
-  say(options.on ? "nothing begins from now on; confirmations and roll-backs go on"
-                 : "everything may begin again");
-  return exit_done;
+  return say(options.on ? "nothing begins from now on; confirmations and roll-backs go on"
+                        : "everything may begin again");
 }
 
 }  // namespace fleetctl

@@ -82,9 +82,11 @@ namespace fleetctl {
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
 // ---- output of all commands; these functions escape the text for a terminal (cell_view.h)
-void say(const std::string& line);
-void say_json(const std::string& json);
-void say_all(const std::vector<std::string>& lines);
+
+// Each prints its argument, and returns exit_done.
+int say(const std::string& line);
+int say_json(const std::string& json);
+int say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
 // Prints why a command was refused, and returns exit_refused.
 int refuse(const std::string& why);

@@ -33,8 +33,7 @@ void show(const std::vector<fleet::DocumentChange>& changes) {
 
 int written(const fleet::DocumentDecision& decision) {
   show(decision.changes);
-  say("applied (trace " + decision.event.trace + ")");
-  return exit_done;
+  return say("applied (trace " + decision.event.trace + ")");
 }
 
 // Tries once to apply the document. Returns the exit status. Returns no value if the try must be
@@ -52,10 +51,7 @@ std::optional<int> try_document(const Options& options, Asker& asker,
   const auto& decision = std::get<fleet::DocumentDecision>(decided);
   for (const std::string& note : decision.notes)
     say(note);
-  if (decision.changes.empty()) {
-    say("nothing is to be changed");
-    return exit_done;
-  }
+  if (decision.changes.empty()) return say("nothing is to be changed");
   if (options.diff) {
     show(decision.changes);
     return exit_differs;

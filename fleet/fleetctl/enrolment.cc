@@ -115,9 +115,8 @@ int enrol(const Options& options, Asker& asker) {
     complain(why);
     return exit_failed;
   }
-  say(permissions.user + " is enrolled for " + std::to_string(options.days) +
-      " days: " + options.output);
-  return exit_done;
+  return say(permissions.user + " is enrolled for " + std::to_string(options.days) +
+             " days: " + options.output);
 }
 
 // Renews the certificates of nodes that have requested this. Needed in a cell without a
@@ -225,12 +224,8 @@ int list_waiting(const Options& options, Asker& asker) {
     rows.push_back({one.node, key->names.front(), fleet::time_text_of(one.asked),
                     fleet::token_id(one.token), is_there ? "exists with another key" : "is new"});
   }
-  if (options.json) {
-    say_json(as_json(waiting));
-  } else {
-    say_all(table(rows));
-  }
-  return exit_done;
+  if (options.json) return say_json(as_json(waiting));
+  return say_all(table(rows));
 }
 
 }  // namespace
@@ -257,10 +252,7 @@ int create_token(const Options& options, Asker& asker) {
 int list_tokens(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::token), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  if (options.json) {
-    say_json(as_json(std::get<fleet::Reading>(reply)));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(std::get<fleet::Reading>(reply)));
   std::vector<upgraderctl::Row> rows{
       {"TOKEN", "NODES", "LABELS", "USED", "EXPIRES", "STATE", "WHO"}};
   for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
@@ -276,8 +268,7 @@ int list_tokens(const Options& options, Asker& asker) {
       complain("token/" + key->names.front() + " " + read.reason());
     }
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 int revoke_token(const Options& options, Asker& asker) {
@@ -287,10 +278,7 @@ int revoke_token(const Options& options, Asker& asker) {
   if (const int status = read_one(asker, *key, there); status != exit_done) return status;
   if (!there.damage.empty()) return refuse("the token " + there.damage);
   if (!there.record) return refuse(options.subject + ": no such token");
-  if (!there.record->revoked.empty()) {
-    say(options.subject + " is revoked, as before");
-    return exit_done;
-  }
+  if (!there.record->revoked.empty()) return say(options.subject + " is revoked, as before");
   there.record->revoked = fleet::time_text();
   const int status = write(asker, *key, fleet::write_record(*there.record), there.revision,
                            note_of(options, "token/" + options.subject, "is revoked"));

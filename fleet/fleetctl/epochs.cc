@@ -48,10 +48,7 @@ int accept_epoch(const Options& options, Asker& asker) {
   }
   fleet::Epoch epoch = now.record.value_or(fleet::Epoch{});
   const std::string words_if_done = "epoch " + std::to_string(epoch.number) + " is accepted";
-  if (epoch.accepted) {
-    say(words_if_done + ", as before");
-    return exit_done;
-  }
+  if (epoch.accepted) return say(words_if_done + ", as before");
   epoch.accepted = true;
   fleet::Transaction transaction{.compares = {{.key = key, .revision = now.revision}},
                                  .puts = {{.key = key, .value = fleet::write_record(epoch)}}};

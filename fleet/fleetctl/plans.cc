@@ -163,10 +163,7 @@ int list_plans(const Options& options, Asker& asker) {
     const auto key = fleet::parse_key(found.key);
     return !key || key->kind != KeyKind::plan;
   });
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"PLAN", "BRINGS", "STATE", "STEP", "REASON"}};
   for (const fleet::KeyValue& found : reading.found) {
     const std::string name = fleet::parse_key(found.key)->names.front();
@@ -179,32 +176,26 @@ int list_plans(const Options& options, Asker& asker) {
     rows.push_back(
         {name, plan.version, std::string(text_of(plan.state)), progress(plan), plan.error});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 int show_plan(const Options& options, Asker& asker) {
   const auto seen = see_plan(asker, options.plan);
   if (const int* status = std::get_if<int>(&seen)) return *status;
   const auto& sight = std::get<PlanSight>(seen);
-  if (options.json) {
-    say_json(as_json(sight.reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(sight.reading));
   if (!sight.view.damage.empty()) {
     complain(sight.view.damage);
     return exit_refused;
   }
-  say_all(plan_page(sight.view, sight.held));
-  return exit_done;
+  return say_all(plan_page(sight.view, sight.held));
 }
 
 int recover_plan(const Options& options, Asker& asker) {
   const Placed placed =
       place(options, asker, {.deed = fleet::Deed::erase, .subject = "plan/" + options.plan});
   if (placed.status != exit_done) return say_refused(placed);
-  say(options.plan + " " + placed.taken.event.text);
-  return exit_done;
+  return say(options.plan + " " + placed.taken.event.text);
 }
 
 int run_plan(const Options& options, Asker& asker) {

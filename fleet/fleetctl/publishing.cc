@@ -45,9 +45,8 @@ int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
     const bool is_as_asked =
         before.value().channel == release.channel &&
         std::ranges::equal(before.value().manifests, release.manifests, {}, url, url);
-    say(what + " is published, as before" +
-        (is_as_asked ? "" : ": it keeps the URL and the channel that it has"));
-    return exit_done;
+    return say(what + " is published, as before" +
+               (is_as_asked ? "" : ": it keeps the URL and the channel that it has"));
   }
   complain(what + " is published with other bytes; what was published is never changed");
   return exit_refused;

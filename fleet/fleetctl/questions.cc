@@ -56,9 +56,8 @@ int show_status(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (options.json) {
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-    say_json(status_json(std::get<fleet::Reading>(reply), {options.store.endpoints.size(), good},
-                         std::time(nullptr)));
-    return exit_done;
+    return say_json(status_json(std::get<fleet::Reading>(reply),
+                                {options.store.endpoints.size(), good}, std::time(nullptr)));
   }
   const std::size_t all = options.store.endpoints.size();
   say("store: " + std::to_string(good) + " of " + std::to_string(all) +
@@ -87,11 +86,10 @@ int show_status(const Options& options, Asker& asker) {
         (why.empty() ? "" : ": " + why));
   }
   const fleet::Certificates& files = options.store.certificates;
-  say_all(care_lines(reading,
-                     {fleet::validity_of(fleet::content_of_file(files.own)),
-                      fleet::validity_of(fleet::content_of_file(files.authority))},
-                     std::time(nullptr)));
-  return exit_done;
+  return say_all(care_lines(reading,
+                            {fleet::validity_of(fleet::content_of_file(files.own)),
+                             fleet::validity_of(fleet::content_of_file(files.authority))},
+                            std::time(nullptr)));
 }
 
 int show_nodes(const Options& options, Asker& asker) {
@@ -126,12 +124,8 @@ int show_nodes(const Options& options, Asker& asker) {
       return !key || !is_meant(key->names.front());
     });
   }
-  if (options.json) {
-    say_json(as_json(shown));
-  } else {
-    say_all(node_table(nodes));
-  }
-  return exit_done;
+  if (options.json) return say_json(as_json(shown));
+  return say_all(node_table(nodes));
 }
 
 int show_node(const Options& options, Asker& asker) {
@@ -140,12 +134,8 @@ int show_node(const Options& options, Asker& asker) {
   const auto& reading = std::get<fleet::Reading>(reply);
   const auto nodes = nodes_in(reading);
   if (nodes.empty()) return no_such_node(options);
-  if (options.json) {
-    say_json(as_json(reading));
-  } else {
-    say_all(node_page(nodes.front()));
-  }
-  return exit_done;
+  if (options.json) return say_json(as_json(reading));
+  return say_all(node_page(nodes.front()));
 }
 
 int show_versions(const Options& options, Asker& asker) {
@@ -153,16 +143,12 @@ int show_versions(const Options& options, Asker& asker) {
       read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  if (!options.json) {
-    say_all(version_table(nodes_in(reading)));
-    return exit_done;
-  }
+  if (!options.json) return say_all(version_table(nodes_in(reading)));
   std::erase_if(reading.found, [](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     return !key || key->kind != KeyKind::node_versions;
   });
-  say_json(as_json(reading));
-  return exit_done;
+  return say_json(as_json(reading));
 }
 
 int list_releases(const Options& options, Asker& asker) {
@@ -171,10 +157,7 @@ int list_releases(const Options& options, Asker& asker) {
   const auto reply = asker.read({below, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"COMPONENT", "VERSION", "CHANNEL", "ARCH", "PUBLISHED"}};
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -187,8 +170,7 @@ int list_releases(const Options& options, Asker& asker) {
     }
     rows.push_back({key->names[0], key->names[1], value.channel, archs, value.published});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 // ---- the events and the history of the cell
@@ -216,10 +198,7 @@ int show_events(const Options& options, Asker& asker) {
            (!event || !fleet::is_about(event.value().subject, options.subject));
   });
   keep_last(options.limit, reading);
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"NUMBER", "TIME", "SUBJECT", "WHAT", "WHO", "TRACE"}};
   for (const fleet::KeyValue& found : reading.found) {
     const std::string number = std::to_string(fleet::parse_key(found.key)->number());
@@ -233,8 +212,7 @@ int show_events(const Options& options, Asker& asker) {
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 int show_history(const Options& options, Asker& asker) {
@@ -242,18 +220,14 @@ int show_history(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
   keep_last(options.limit, reading);
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"ENDED", "SUBJECT", "RAN", "STATE", "WHO", "REASON"}};
   for (const fleet::KeyValue& found : reading.found) {
     const auto line = fleet::read_record<fleet::PastRun>(found.value);
     const fleet::PastRun one = line ? line.value() : fleet::PastRun{.reason = line.reason()};
     rows.push_back({one.ended, one.subject, one.what, one.state, one.who, one.reason});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 }  // namespace fleetctl

@@ -189,8 +189,7 @@ int start_rollout(const Options& options, Asker& asker) {
   add_note(note, event);
   static_cast<void>(asker.commit(note));
   show(plan);
-  say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
-  return exit_done;
+  return say("rollout " + plan.id + " begins (trace " + plan.rollout.trace + ")");
 }
 
 }  // namespace fleetctl

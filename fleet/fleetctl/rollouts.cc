@@ -176,10 +176,7 @@ int list_rollouts(const Options& options, Asker& asker) {
     const auto key = fleet::parse_key(found.key);
     return !key || key->kind != KeyKind::rollout;
   });
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"ROLLOUT", "RUNS", "STATE", "BATCHES", "FAILED", "REASON"}};
   for (const fleet::KeyValue& found : reading.found) {
     const std::string id = fleet::parse_key(found.key)->names.front();
@@ -193,8 +190,7 @@ int list_rollouts(const Options& options, Asker& asker) {
                     std::string(text_of(one.state)), progress(one), std::to_string(one.failed),
                     reason_words(one)});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 int show_rollout(const Options& options, Asker& asker) {
@@ -329,10 +325,7 @@ int show_why(const Options& options, Asker& asker) {
       group.evidence = nodes.at(options.node).record.evidence;
     }
   }
-  if (options.json) {
-    say_json(failures_json(groups));
-    return exit_done;
-  }
+  if (options.json) return say_json(failures_json(groups));
   if (groups.empty() && !options.node.empty()) {
     say(options.node + ": has not failed");
   } else {

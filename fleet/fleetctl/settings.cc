@@ -34,8 +34,7 @@ int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings
                            .body = body};
   const Placed placed = place(options, asker, order);
   if (placed.status != exit_done) return say_refused(placed);
-  say(words_if_done);
-  return exit_done;
+  return say(words_if_done);
 }
 
 }  // namespace
@@ -43,10 +42,7 @@ int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings
 int list_settings(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
-  if (options.json) {
-    say_json(fleet::write_record(*set.record));
-    return exit_done;
-  }
+  if (options.json) return say_json(fleet::write_record(*set.record));
   std::vector<upgraderctl::Row> rows{{"NAME", "VALUE"}};
   for (const auto& [name, value] : set.record->values) {
     rows.push_back({name, value});
@@ -76,8 +72,7 @@ int unset_setting(const Options& options, Asker& asker) {
       complain(options.setting + ": there is no such setting");
       return exit_usage;
     }
-    say("the setting " + options.setting + " is not set, as before");
-    return exit_done;
+    return say("the setting " + options.setting + " is not set, as before");
   }
   fleet::JsonTree taken_away{.kind = fleet::JsonTree::Kind::object};
   taken_away.members[options.setting] = {};

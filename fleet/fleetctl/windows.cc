@@ -57,10 +57,7 @@ int list_windows(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::window), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
-  if (options.json) {
-    say_json(as_json(reading));
-    return exit_done;
-  }
+  if (options.json) return say_json(as_json(reading));
   std::vector<upgraderctl::Row> rows{{"GROUP", "DAYS", "START", "FOR", "TIME ZONE", "NEXT"}};
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -71,8 +68,7 @@ int list_windows(const Options& options, Asker& asker) {
                     fleet::countdown(window.duration_s), window.time_zone,
                     record ? next_of(window) : "closed: " + record.reason()});
   }
-  say_all(table(rows));
-  return exit_done;
+  return say_all(table(rows));
 }
 
 int remove_window(const Options& options, Asker& asker) {
@@ -80,10 +76,10 @@ int remove_window(const Options& options, Asker& asker) {
       place(options, asker, {.deed = fleet::Deed::erase, .subject = "window/" + options.group});
   const bool was_absent = placed.refused && placed.refused->why == fleet::OrderRefused::Why::absent;
   if (placed.status != exit_done && !was_absent) return say_refused(placed);
-  say(options.group + " has no window now" +
-      (options.group == "all" ? ""
-                              : ": upgrades there begin by the window of all, or at any time"));
-  return exit_done;
+  return say(options.group + " has no window now" +
+             (options.group == "all"
+                  ? ""
+                  : ": upgrades there begin by the window of all, or at any time"));
 }
 
 }  // namespace fleetctl
