@@ -147,10 +147,7 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   for (const fleet::CellMachine& one : terms.controllers) {
     const std::string file = directory + "/" + fleet::controller_file(one.name) + ".pem";
     const auto issued = fleet::issued_of(content_of_file(file));
-    if (!issued) {
-      complain(file + " is not a certificate in PEM; fleetctl cell init makes it");
-      return exit_refused;
-    }
+    if (!issued) return refuse(file + " is not a certificate in PEM; fleetctl cell init makes it");
     if (const int status = let_in(options, asker, {"controller", one.name}, *issued);
         status != exit_done)
       return status;
@@ -196,14 +193,12 @@ void look_at_servers(const Options& options, fleet::CellFacts& facts) {
 int start_cell(const Options& asked) {
   CellDirectory directory;
   if (const std::string why = directory.open(asked.directory, false); !why.empty()) {
-    complain(why);
-    return exit_refused;
+    return refuse(why);
   }
   const auto terms = directory.terms();
   if (!terms || !terms.value()) {
-    complain(terms ? directory.path() + " has no cell; fleetctl cell init makes one"
-                   : terms.reason());
-    return exit_refused;
+    return refuse(terms ? directory.path() + " has no cell; fleetctl cell init makes one"
+                        : terms.reason());
   }
   Options options = asked;
   const std::string root = directory.path() + "/root";
@@ -213,8 +208,8 @@ int start_cell(const Options& asked) {
           .authority = directory.path() + "/ca.pem", .own = root + ".pem", .key = root + ".key"}};
   Asker asker(options);
   if (!do_most_answer(ask_members(options, asker))) {
-    complain("without a majority nothing can be written; start etcd on the others");
-    return exit_unreachable;
+    return fail("without a majority nothing can be written; start etcd on the others",
+                exit_unreachable);
   }
   if (const int status = secure_store(asker); status != exit_done) return status;
   say("the store knows its clients by their certificates, and refuses all others");

@@ -141,26 +141,27 @@ void complain(const std::string& line) {
   std::fprintf(stderr, "fleetctl: %s\n", upgraderctl::shown(line).c_str());
 }
 
-int refuse(const std::string& why) {
+int fail(const std::string& why, int status) {
   complain(why);
-  return exit_refused;
+  return status;
+}
+
+int refuse(const std::string& why) {
+  return fail(why, exit_refused);
 }
 
 int unreachable(const fleet::Trouble& trouble) {
   switch (trouble.kind) {
     case fleet::Trouble::Kind::denied:
-      complain(trouble.reason);
-      return exit_refused;
+      return refuse(trouble.reason);
     case fleet::Trouble::Kind::unreachable:
       break;
   }
-  complain("the store cannot be reached: " + trouble.reason);
-  return exit_unreachable;
+  return fail("the store cannot be reached: " + trouble.reason, exit_unreachable);
 }
 
 int no_such_node(const Options& options) {
-  complain(options.node + ": no such node");
-  return exit_refused;
+  return refuse(options.node + ": no such node");
 }
 
 namespace {
@@ -169,13 +170,11 @@ int look_for(Asker& asker, const std::string& key, const std::string& record,
              const std::string& why) {
   const auto reply = asker.read({key});
   if (std::holds_alternative<fleet::Trouble>(reply)) {
-    complain("it cannot be known whether it was written: " + why);
-    return exit_unknown;
+    return fail("it cannot be known whether it was written: " + why, exit_unknown);
   }
   const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
   if (found != nullptr && found->value == record) return exit_done;
-  complain("it was not written when it was looked for, and may be still: " + why);
-  return exit_unknown;
+  return fail("it was not written when it was looked for, and may be still: " + why, exit_unknown);
 }
 
 }  // namespace
@@ -189,12 +188,8 @@ int write(Asker& asker, const std::string& key, const std::string& record, fleet
   if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
   if (const auto* unknown = std::get_if<fleet::Unknown>(&outcome))
     return look_for(asker, key, record, unknown->reason);
-  if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) {
-    complain(denied->reason);
-    return exit_refused;
-  }
-  complain("somebody else has written it at this moment; look, and try again");
-  return exit_refused;
+  if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) return refuse(denied->reason);
+  return refuse("somebody else has written it at this moment; look, and try again");
 }
 
 int commit(Asker& asker, const fleet::Transaction& transaction, const std::string& words_if_done) {
@@ -230,9 +225,9 @@ int write_all(Asker& asker, fleet::Creation& creation) {
     const auto reply = asker.read({creation.key()});
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) {
       if (!last) return unreachable(*trouble);
-      complain("it cannot be known how much of it was written; it does not begin half: " +
-               trouble->reason);
-      return exit_unknown;
+      return fail("it cannot be known how much of it was written; it does not begin half: " +
+                      trouble->reason,
+                  exit_unknown);
     }
     const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(creation.key());
     const auto next = creation.next(found, last ? &*last : nullptr);

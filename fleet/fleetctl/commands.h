@@ -88,8 +88,10 @@ int say(const std::string& line);
 int say_json(const std::string& json);
 int say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
+// Prints why a command has failed, and returns `status`.
+[[nodiscard]] int fail(const std::string& why, int status);
 // Prints why a command was refused, and returns exit_refused.
-int refuse(const std::string& why);
+[[nodiscard]] int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 

@@ -256,23 +256,16 @@ class StopsHeld {
 int run_dev(const Options& options) {
   fleet::DevTerms terms{.programs = find_programs(), .nodes = options.nodes};
   if (const std::string missing = fleet::missing_words(terms.programs); !missing.empty()) {
-    complain(missing);
-    return exit_refused;
+    return refuse(missing);
   }
   std::optional<StopsHeld> held(std::in_place);
   // Ignore SIGPIPE. Otherwise, if the terminal is closed, the signal would kill fleetctl at the
   // next printed line, and the children would be left behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
-  if (const std::string why = directory.open(options.directory); !why.empty()) {
-    complain(why);
-    return exit_refused;
-  }
+  if (const std::string why = directory.open(options.directory); !why.empty()) return refuse(why);
   terms.directory = directory.path();
-  if (const std::string why = fill_directory(terms); !why.empty()) {
-    complain(why);
-    return exit_refused;
-  }
+  if (const std::string why = fill_directory(terms); !why.empty()) return refuse(why);
   // Become a subreaper, so that orphans become children of this process. If the call fails, orphans
   // become children of init.
   static_cast<void>(upgrader::become_subreaper());

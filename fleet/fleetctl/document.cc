@@ -45,8 +45,7 @@ std::optional<int> try_document(const Options& options, Asker& asker,
   const auto decided =
       decide_document(orders, std::get<fleet::Reading>(reply), orderer_of(options, trace));
   if (const auto* refused = std::get_if<fleet::OrderRefused>(&decided)) {
-    complain(options.file + ": " + refused->reason);
-    return exit_refused;
+    return refuse(options.file + ": " + refused->reason);
   }
   const auto& decision = std::get<fleet::DocumentDecision>(decided);
   for (const std::string& note : decision.notes)
@@ -70,21 +69,14 @@ std::optional<int> try_document(const Options& options, Asker& asker,
 
 int apply(const Options& options, Asker& asker) {
   const auto text = document_of(options.file);
-  if (!text) {
-    complain("the document cannot be read: " + fleet::why_unread(options.file));
-    return exit_refused;
-  }
+  if (!text) return refuse("the document cannot be read: " + fleet::why_unread(options.file));
   const auto orders = fleet::orders_in(*text);
-  if (!orders) {
-    complain(options.file + ": " + orders.reason());
-    return exit_refused;
-  }
+  if (!orders) return refuse(options.file + ": " + orders.reason());
   const std::string trace = fleet::new_instance_id().substr(0, 8);
   for (int i = 0; i < document_tries; ++i) {
     if (const auto status = try_document(options, asker, orders.value(), trace)) return *status;
   }
-  complain(options.file + ": one of its records is written all the time; look, and try again");
-  return exit_refused;
+  return refuse(options.file + ": one of its records is written all the time; look, and try again");
 }
 
 }  // namespace fleetctl

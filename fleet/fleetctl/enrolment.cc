@@ -43,24 +43,17 @@ int let_in(const Options& options, Asker& asker, const Owner& owner,
   OneRecord<fleet::Identity> before;
   if (const int status = read_one(asker, key, before); status != exit_done) return status;
   const std::string name = fleet::certificate_name(owner.kind, owner.who);
-  if (!before.damage.empty()) {
-    complain(name + " is not enrolled: its record " + before.damage);
-    return exit_refused;
-  }
+  if (!before.damage.empty()) return refuse(name + " is not enrolled: its record " + before.damage);
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   const auto is_this = [&issued](const auto& one) { return one.serial == issued.serial; };
   const bool is_recorded =
       std::any_of(identity.certificates.begin(), identity.certificates.end(), is_this);
   if (is_recorded && !identity.revoked.empty()) {
-    complain(name + " was revoked at " + identity.revoked);
-    return exit_refused;
+    return refuse(name + " was revoked at " + identity.revoked);
   }
   const std::string why =
       fleet::why_no_more_certificates(identity, name, std::time(nullptr), fleet::certificates_max);
-  if (!is_recorded && !why.empty()) {
-    complain(why);
-    return exit_refused;
-  }
+  if (!is_recorded && !why.empty()) return refuse(why);
   if (!is_recorded) {
     if (identity.since.empty()) identity.since = fleet::time_text();
     identity = with_certificate(std::move(identity), issued, std::time(nullptr));
@@ -112,8 +105,7 @@ int enrol(const Options& options, Asker& asker) {
   const int status = let_in(options, asker, {options.role, options.node}, made.issued);
   if (status != exit_done) return status;
   if (const auto why = fleet::replace_file(options.output, made.certificate); !why.empty()) {
-    complain(why);
-    return exit_failed;
+    return fail(why, exit_failed);
   }
   return say(permissions.user + " is enrolled for " + std::to_string(options.days) +
              " days: " + options.output);

@@ -42,10 +42,7 @@ int accept_epoch(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::epoch);
   OneRecord<fleet::Epoch> now;
   if (const int status = read_one(asker, key, now); status != exit_done) return status;
-  if (now.revision == 0) {
-    complain("there is no epoch: fleetctl restored begins one");
-    return exit_refused;
-  }
+  if (now.revision == 0) return refuse("there is no epoch: fleetctl restored begins one");
   fleet::Epoch epoch = now.record.value_or(fleet::Epoch{});
   const std::string words_if_done = "epoch " + std::to_string(epoch.number) + " is accepted";
   if (epoch.accepted) return say(words_if_done + ", as before");

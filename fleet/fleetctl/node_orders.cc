@@ -42,8 +42,8 @@ int wait_for_answer(const Options& options, Asker& asker, const std::string& id)
                                                                                      : exit_failed;
     }
     if (!is_still_there(std::get<fleet::Reading>(command), command_key, id)) {
-      complain(options.node + ": it has not answered in time; fleetctl show says what runs");
-      return exit_unknown;
+      return fail(options.node + ": it has not answered in time; fleetctl show says what runs",
+                  exit_unknown);
     }
     asker.rest();
   }
@@ -53,8 +53,7 @@ int wait_for_answer(const Options& options, Asker& asker, const std::string& id)
 
 int order_node(const Options& options, Asker& asker) {
   if (options.action != "reboot" && options.version.empty()) {
-    complain("a VERSION is needed");
-    return exit_usage;
+    return fail("a VERSION is needed", exit_usage);
   }
   fleet::JsonTree body{.kind = fleet::JsonTree::Kind::object};
   body.members["action"] = fleet::json_text(options.action);

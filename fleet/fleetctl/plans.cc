@@ -82,10 +82,7 @@ int wait_for_plan(const PlanWait& way, const std::string& name) {
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
     const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
     const auto read = fleet::read_record<fleet::Plan>(found == nullptr ? "" : found->value);
-    if (!read) {
-      complain(name + ": " + (found == nullptr ? "no such plan" : read.reason()));
-      return exit_refused;
-    }
+    if (!read) return refuse(name + ": " + (found == nullptr ? "no such plan" : read.reason()));
     const fleet::Plan& plan = read.value();
     const std::string now = std::string(text_of(plan.state)) + ", step " + progress(plan);
     if (std::exchange(told, now) != now) {
@@ -135,8 +132,7 @@ std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   auto seen = look_at_plan(asker, name);
   const auto* sight = std::get_if<PlanSight>(&seen);
   if (sight == nullptr || sight->view.revision != 0) return seen;
-  complain(name + ": no such plan");
-  return exit_refused;
+  return refuse(name + ": no such plan");
 }
 
 // Reads the plan from the file. Adds the values of --target and --ignore-window to the plan, if
@@ -184,10 +180,7 @@ int show_plan(const Options& options, Asker& asker) {
   if (const int* status = std::get_if<int>(&seen)) return *status;
   const auto& sight = std::get<PlanSight>(seen);
   if (options.json) return say_json(as_json(sight.reading));
-  if (!sight.view.damage.empty()) {
-    complain(sight.view.damage);
-    return exit_refused;
-  }
+  if (!sight.view.damage.empty()) return refuse(sight.view.damage);
   return say_all(plan_page(sight.view, sight.held));
 }
 
@@ -203,8 +196,8 @@ int run_plan(const Options& options, Asker& asker) {
       options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
   const auto taken = fleet::why_no_driven_name(name);
   if (!fleet::is_id(name) || taken) {
-    complain("no plan is called " + name + ": " + taken.value_or("give it another --name"));
-    return exit_usage;
+    return fail("no plan is called " + name + ": " + taken.value_or("give it another --name"),
+                exit_usage);
   }
   std::string body;
   if (const int status = read_file(options, body); status != exit_done) return status;

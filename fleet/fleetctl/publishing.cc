@@ -48,8 +48,7 @@ int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
     return say(what + " is published, as before" +
                (is_as_asked ? "" : ": it keeps the URL and the channel that it has"));
   }
-  complain(what + " is published with other bytes; what was published is never changed");
-  return exit_refused;
+  return refuse(what + " is published with other bytes; what was published is never changed");
 }
 
 }  // namespace
@@ -61,24 +60,18 @@ int publish(const Options& options, Asker& asker) {
     base.pop_back();
   }
   for (const std::string& path : options.manifests) {
-    if (const std::string why = add_manifest(draft, path, base); !why.empty()) {
-      complain(why);
-      return exit_refused;
-    }
+    if (const std::string why = add_manifest(draft, path, base); !why.empty()) return refuse(why);
   }
   const auto made = draft.release(options.component);
-  if (!made) {
-    complain(made.reason());
-    return exit_refused;
-  }
+  if (!made) return refuse(made.reason());
   fleet::Release release = made.value();
   release.channel = options.channel;
 
   const std::string what = options.component + " " + draft.version();
   const auto wanted_key = fleet::key_if(KeyKind::release, {options.component, draft.version()});
   if (!wanted_key) {
-    complain(what + ": a version has at most " + std::to_string(fleet::id_bytes_max) + " bytes");
-    return exit_refused;
+    return refuse(what + ": a version has at most " + std::to_string(fleet::id_bytes_max) +
+                  " bytes");
   }
   const std::string& key = *wanted_key;
   const auto before = asker.read({key});

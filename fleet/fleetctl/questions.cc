@@ -103,15 +103,9 @@ int show_nodes(const Options& options, Asker& asker) {
   });
   if (!options.target.empty()) {
     const auto target = fleet::parse_target(options.target);
-    if (!target) {
-      complain("--target: " + target.reason());
-      return exit_usage;
-    }
+    if (!target) return fail("--target: " + target.reason(), exit_usage);
     const auto selection = select_nodes(target.value(), target_nodes(nodes));
-    if (!selection) {
-      complain("--target: " + selection.reason());
-      return exit_usage;
-    }
+    if (!selection) return fail("--target: " + selection.reason(), exit_usage);
     std::vector<std::string> meant = selection.value().nodes;
     meant.insert(meant.end(), selection.value().not_covered.begin(),
                  selection.value().not_covered.end());

@@ -86,16 +86,16 @@ int restart_members(const Options& options, Asker& asker) {
   std::set<std::uint64_t> restarted;
   for (const std::string& endpoint : options.store.endpoints) {
     if (const std::string why = run(options.restart, endpoint); !why.empty()) {
-      complain(options.restart + " " + endpoint + ": " + why +
-               "; neither this member nor those after it are restarted");
-      return exit_failed;
+      return fail(options.restart + " " + endpoint + ": " + why +
+                      "; neither this member nor those after it are restarted",
+                  exit_failed);
     }
     int rests = 0;
     std::optional<std::uint64_t> member = working_member(asker, endpoint);
     while (!member) {
       if (++rests > rests_max) {
-        complain(endpoint + " does not come back; the members behind it are not restarted");
-        return exit_failed;
+        return fail(endpoint + " does not come back; the members behind it are not restarted",
+                    exit_failed);
       }
       asker.rest();
       member = working_member(asker, endpoint);
@@ -150,8 +150,7 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
     list = made.list;
     return exit_done;
   }
-  complain(made.error);
-  return exit_refused;
+  return refuse(made.error);
 }
 
 }  // namespace
@@ -163,10 +162,7 @@ int revoke(const Options& options, Asker& asker) {
   const std::string name = fleet::certificate_name(options.role, options.node);
   OneRecord<fleet::Identity> before;
   if (const int status = read_one(asker, key, before); status != exit_done) return status;
-  if (before.revision == 0) {
-    complain(name + ": nobody of that name was enrolled");
-    return exit_refused;
-  }
+  if (before.revision == 0) return refuse(name + ": nobody of that name was enrolled");
   if (!before.damage.empty()) {
     complain(name + ": its record " + before.damage +
              ", so its certificates are on no list of revocations");
@@ -181,10 +177,7 @@ int revoke(const Options& options, Asker& asker) {
   if (written != exit_done) return written;
   if (const auto trouble = asker.revoke(name)) return unreachable(*trouble);
   const std::string why = list.empty() ? "" : fleet::replace_file(options.revocations, list);
-  if (!why.empty()) {
-    complain(why);
-    return exit_failed;
-  }
+  if (!why.empty()) return fail(why, exit_failed);
   say(name + " is revoked" +
       (options.restart.empty() ? "; what it has open lasts until each member is restarted" : ""));
   return options.restart.empty() ? exit_done : shut_out(options, asker);
@@ -200,15 +193,11 @@ int forget_controller(const Options& options, Asker& asker) {
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto& reading = std::get<fleet::Reading>(reply);
   const fleet::KeyValue* there = reading.find(key);
-  if (there == nullptr) {
-    complain(options.node + ": there is no such controller");
-    return exit_refused;
-  }
+  if (there == nullptr) return refuse(options.node + ": there is no such controller");
   const std::string below = fleet::key_below(key);
   for (const fleet::KeyValue& one : reading.found) {
     if (!one.key.starts_with(below)) continue;
-    complain(options.node + " is at work: stop its fleet-controller first");
-    return exit_refused;
+    return refuse(options.node + " is at work: stop its fleet-controller first");
   }
   fleet::Transaction transaction{.compares = {{.key = key, .revision = there->modified}},
                                  .erases = {{key}}};
@@ -234,9 +223,9 @@ int forget(const Options& options, Asker& asker) {
   const auto nodes = nodes_in(reading);
   if (nodes.empty()) return no_such_node(options);
   if (nodes.front().reports() && !is_revoked) {
-    complain(options.node + " reports: stop its fleet-agent and wait until its lease has ended, " +
-             "or revoke it, first");
-    return exit_refused;
+    return refuse(options.node +
+                  " reports: stop its fleet-agent and wait until its lease has ended, " +
+                  "or revoke it, first");
   }
   const std::string active = fleet::key_of(KeyKind::node_active, {options.node});
   const fleet::KeyValue* there = reading.find(active);

@@ -41,14 +41,10 @@ int find_release(Asker& asker, const std::string& component, const std::string& 
       read_one(asker, fleet::key_of(fleet::KeyKind::release, {component, version}), one);
   if (status != exit_done) return status;
   if (one.revision == 0) {
-    complain(component + " " + version +
-             " is not published: fleetctl release publish makes it known");
-    return exit_refused;
+    return refuse(component + " " + version +
+                  " is not published: fleetctl release publish makes it known");
   }
-  if (!one.record) {
-    complain("the release " + one.damage);
-    return exit_refused;
-  }
+  if (!one.record) return refuse("the release " + one.damage);
   found = {*one.record, one.revision};
   return exit_done;
 }
@@ -60,9 +56,8 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
                    const std::string& version) {
   const std::string newer = fleet::who_runs_newer(nodes, component, version);
   if (newer.empty()) return exit_done;
-  complain(component + " " + version + " is older than what runs on " + newer +
-           "; if that is meant, say --downgrade");
-  return exit_refused;
+  return refuse(component + " " + version + " is older than what runs on " + newer +
+                "; if that is meant, say --downgrade");
 }
 
 // Checks that no ended rollout had this name. Prints an error otherwise. Returns the exit status.
@@ -100,10 +95,7 @@ int add_nodes(const Options& options, Asker& asker, Plan& plan) {
   const auto draft = draft_rollout(terms, candidates_in(nodes, terms.component), plan.rollout.trace,
                                    {.many_batches = options.many_batches || options.dry_run,
                                     .budgets = budgets_in(std::get<fleet::Reading>(reply))});
-  if (!draft) {
-    complain(draft.reason());
-    return exit_refused;
-  }
+  if (!draft) return refuse(draft.reason());
   plan.draft = draft.value();
   terms = plan.draft.terms;
   if (terms.downgrade) return exit_done;

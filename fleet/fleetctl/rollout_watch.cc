@@ -125,8 +125,7 @@ int watch_rollout(const Options& options, Asker& asker) {
     if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
     const WatchedRollout now = watched(options.rollout, std::get<fleet::Reading>(reply));
     if (!now.is_there || !now.damage.empty()) {
-      complain(options.rollout + ": " + (now.is_there ? now.damage : "no such rollout"));
-      return exit_refused;
+      return refuse(options.rollout + ": " + (now.is_there ? now.damage : "no such rollout"));
     }
     is_terminal ? draw(now.lines, before.size()) : append(now.lines, before);
     before = now.lines;

@@ -204,10 +204,7 @@ int show_rollout(const Options& options, Asker& asker) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });
   const fleet::KeyValue* found = reading.find(key);
-  if (found == nullptr) {
-    complain(options.rollout + ": no such rollout");
-    return exit_refused;
-  }
+  if (found == nullptr) return refuse(options.rollout + ": no such rollout");
   const auto record = fleet::read_record<fleet::Rollout>(found->value);
   if (options.json) {
     say_json(as_json(reading));
@@ -216,8 +213,7 @@ int show_rollout(const Options& options, Asker& asker) {
     if (const int* status = std::get_if<int>(&held)) return *status;
     say_all(rollout_page(options.rollout, record.value(), reading, std::get<fleet::Held>(held)));
   } else {
-    complain(options.rollout + ": " + record.reason());
-    return exit_refused;
+    return refuse(options.rollout + ": " + record.reason());
   }
   return exit_done;
 }

@@ -17,10 +17,7 @@ using fleet::KeyKind;
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;
-  if (!set.damage.empty()) {
-    complain("the record of the settings " + set.damage);
-    return exit_refused;
-  }
+  if (!set.damage.empty()) return refuse("the record of the settings " + set.damage);
   if (!set.record) set.record.emplace();
   return exit_done;
 }
@@ -54,8 +51,7 @@ int list_settings(const Options& options, Asker& asker) {
 
 int set_setting(const Options& options, Asker& asker) {
   if (const auto why = fleet::why_no_settings({{{options.setting, options.value}}})) {
-    complain(*why);
-    return exit_usage;
+    return fail(*why, exit_usage);
   }
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
@@ -69,8 +65,7 @@ int unset_setting(const Options& options, Asker& asker) {
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (!set.record->values.contains(options.setting)) {
     if (!fleet::is_setting(options.setting)) {
-      complain(options.setting + ": there is no such setting");
-      return exit_usage;
+      return fail(options.setting + ": there is no such setting", exit_usage);
     }
     return say("the setting " + options.setting + " is not set, as before");
   }
