@@ -87,14 +87,13 @@ Cohorts::Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_f
       fresh_{.nodes = fresh_failed, .failed = fresh_failed},
       control_{.nodes = control_failed, .failed = control_failed} {}
 
-void Cohorts::enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
-                    bool has_failed) {
+void Cohorts::enter(const std::string& node, Cohort cohort, Ms at, bool has_failed) {
   leave(node, at);
   const auto before = nodes_.find(node);
   const bool returns = before != nodes_.end() && before->second.cohort == cohort;
   Node& entered = nodes_[node];
   const bool failed = entered.failed || has_failed;
-  entered = {.cohort = cohort, .last = known, .is_over = failed, .failed = failed};
+  entered = {.cohort = cohort, .is_over = failed, .failed = failed};
   if (!failed) add(node, at, {returns ? Change::returns : Change::enters, cohort});
 }
 
@@ -111,18 +110,6 @@ void Cohorts::fail(const std::string& node, Ms at) {
   const bool is_first = !found->second.is_over;
   found->second.is_over = found->second.failed = true;
   if (is_first) add(node, at, {Change::fails, found->second.cohort});
-}
-
-void Cohorts::report(const std::string& node, Ms at, const FailureReport& report) {
-  const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return;
-  FailureReport& last = found->second.last;
-  const bool is_same_life = last.boot == report.boot && last.instance == report.instance;
-  if (is_same_life && report.sequence <= last.sequence) return;
-  const bool was_reset = report.failures < last.failures;
-  const bool has_more = report.failures > (was_reset ? 0 : last.failures);
-  last = report;
-  if (has_more) fail(node, at);
 }
 
 // Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`.
@@ -166,11 +153,6 @@ void Cohorts::happen(const Pending& what) {
 
 const CohortCount& Cohorts::count(Cohort cohort) const {
   return cohort == Cohort::fresh ? fresh_ : control_;
-}
-
-bool Cohorts::has_failed(const std::string& node) const {
-  const auto found = nodes_.find(node);
-  return found != nodes_.end() && found->second.failed;
 }
 
 // ---- the bake

@@ -143,16 +143,12 @@ struct AtRisk {
 
 // Keeps the two groups of nodes, called cohorts, whose failures a rollout compares: the nodes that
 // run the new version, and the control group, which runs the old one. A node is at risk while it is
-// compared and has not failed. This class finds the first failure of each node at risk from the
-// nodes' reports, and computes the evidence from these failures. Reports may come late, twice or
-// never:
+// compared and has not failed. This class counts the first failure of each node at risk, and
+// computes the evidence from these failures.
 //
-//     a report comes twice, or           its sequence is not higher than that of the last report,
-//     after a newer one                  so the report is ignored
-//     a report of a failure comes late   the failure counts from the moment of the report
-//     no report comes                    nothing is counted, unless the caller counts the silence
+//     a failure becomes known late       the failure counts from the moment when it is known
+//     a node is silent                   nothing is counted, unless the caller counts the silence
 //                                        as a failure by fail(), or ends the comparison by leave()
-//     a counter falls                    the node has begun to count from 0 again
 //     a node fails again and again       only its first failure counts
 //     a node has failed before it has    the node is not compared after it has moved, just as a
 //     moved to the new version           control node that has failed is not compared any more
@@ -166,17 +162,6 @@ struct AtRisk {
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
-
-// A node's report about the failures of one component. As long as `boot` and `instance` are the
-// same, `sequence` only rises.
-struct FailureReport {
-  std::string boot = {};
-  std::string instance = {};
-  std::int64_t sequence = 0;
-  std::int64_t failures = 0;
-
-  bool operator==(const FailureReport&) const = default;
-};
 
 enum class Cohort { fresh, control };
 
@@ -203,18 +188,14 @@ class Cohorts {
 
   // Adds the node to this cohort from the time `at` on. If the node is in a cohort already, it
   // leaves that cohort first. A node that was in the same cohort before is not counted again in
-  // CohortCount::nodes. `known` is the node's last report before `at`; only failures after this
-  // report count. If `has_failed` is true, the node has already failed, and is not compared.
-  void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
-             bool has_failed);
+  // CohortCount::nodes. If `has_failed` is true, the node has already failed, and is not compared.
+  void enter(const std::string& node, Cohort cohort, Ms at, bool has_failed);
   // Ends the node's time at risk without a failure, for example if the node moves to another
   // version, or is silent together with many others. Until enter() is called again, failures of the
   // node do not count.
   void leave(const std::string& node, Ms at);
   // Notes a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);
-  // Notes a report of the node. look() counts its failures only after judge_delay_ms.
-  void report(const std::string& node, Ms at, const FailureReport& report);
 
   // Counts the changes (a node has entered a cohort, left it or failed) that happened at least
   // judge_delay_ms before `now`. Later changes are counted by a later call.
@@ -223,14 +204,11 @@ class Cohorts {
   // Returns the counts of this cohort, as of the last look().
   [[nodiscard]] const CohortCount& count(Cohort cohort) const;
   [[nodiscard]] const Evidence& evidence() const { return evidence_; }
-  // Returns whether the node has failed, even if look() has not yet counted the failure.
-  [[nodiscard]] bool has_failed(const std::string& node) const;
 
  private:
   enum class Change { enters, returns, leaves, fails };
   struct Node {
     Cohort cohort = Cohort::fresh;
-    FailureReport last = {};
     bool is_over = false;  // the node is not at risk any more: it has failed or left
     bool failed = false;
   };

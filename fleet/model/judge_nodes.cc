@@ -114,7 +114,7 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
-  cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now, {},
+  cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now,
                   failed_.contains(short_place(node)));
 }
 

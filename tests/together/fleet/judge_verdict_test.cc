@@ -1,5 +1,5 @@
-// Tests which report counts as a node's first failure, how the judge decides about a batch (well,
-// worse, or not known), the texts of these decisions, and the judge's arithmetic.
+// Tests which failure of a node counts, how the judge decides about a batch (well, worse, or not
+// known), the texts of these decisions, and the judge's arithmetic.
 #include "fleet/model/judge_verdict.h"
 
 #include <algorithm>
@@ -20,10 +20,6 @@ using namespace fleet;
 
 constexpr Ms minute = 60'000;
 
-FailureReport report(std::int64_t sequence, std::int64_t failures, const std::string& life = "a") {
-  return {.boot = "b", .instance = life, .sequence = sequence, .failures = failures};
-}
-
 // The judge's counts for 51 nodes with the new version and 500 control nodes, which have the old
 // version. The judge compares all of these nodes from the first minute on.
 struct Bench {
@@ -32,9 +28,9 @@ struct Bench {
 
   explicit Bench(int fresh = 51, int control = 500) {
     for (int i = 0; i < fresh; ++i)
-      cohorts.enter(name("n", i), Cohort::fresh, 0, {}, false);
+      cohorts.enter(name("n", i), Cohort::fresh, 0, false);
     for (int i = 0; i < control; ++i)
-      cohorts.enter(name("c", i), Cohort::control, 0, {}, false);
+      cohorts.enter(name("c", i), Cohort::control, 0, false);
   }
 
   static std::string name(const std::string& prefix, int i) { return prefix + std::to_string(i); }
@@ -55,8 +51,8 @@ const BatchSeen all_seen{.is_soak_over = true, .seen_ms = 100, .soak_ms = 100};
 TEST_CASE("a look uses what happened a minute and a half before, in both cohorts") {
   Bench bench;
   bench.look_after(10 * minute);
-  bench.cohorts.report("n0", bench.now, report(1, 1));
-  bench.cohorts.report("c0", bench.now, report(1, 1));
+  bench.cohorts.fail("n0", bench.now);
+  bench.cohorts.fail("c0", bench.now);
 
   bench.look_after(judge_delay_ms - 1);
   CHECK(bench.fresh().failed == 0);
@@ -69,50 +65,21 @@ TEST_CASE("a look uses what happened a minute and a half before, in both cohorts
   CHECK(bench.fresh().node_ms == 51 * 10 * minute);
 }
 
-TEST_CASE("a node that fails in a loop, or reports twice, counts as one failure") {
+TEST_CASE("a node that fails in a loop counts as one failure") {
   Bench bench;
-  for (const auto& [sequence, failures] : {std::pair{1, 1}, {1, 1}, {2, 40}, {3, 400}})
-    bench.cohorts.report("n0", minute, report(sequence, failures));
-  bench.cohorts.fail("n0", 2 * minute);
+  for (int i = 0; i < 3; ++i)
+    bench.cohorts.fail("n0", minute + i);
   bench.look_after(10 * minute);
 
   CHECK(bench.fresh().failed == 1);
   CHECK(bench.fresh().at_risk == 50);
-  CHECK(bench.cohorts.has_failed("n0"));
-}
-
-TEST_CASE(
-    "an older report that comes later changes nothing, and a report of more failures counts") {
-  Bench bench;
-  bench.cohorts.report("n0", minute, report(5, 0));
-  bench.cohorts.report("n0", minute, report(4, 9));
-  bench.look_after(10 * minute);
-  CHECK(bench.fresh().failed == 0);
-
-  bench.cohorts.report("n0", bench.now, report(6, 1));
-  bench.look_after(10 * minute);
-  CHECK(bench.fresh().failed == 1);
-}
-
-TEST_CASE(
-    "failures that were known when the node entered are not new, and a counter may be reset") {
-  Cohorts cohorts{1};
-  cohorts.enter("n", Cohort::control, 0, report(9, 7), false);
-  cohorts.report("n", minute, report(10, 7));
-  cohorts.report("n", minute, report(1, 0, "another life"));
-  cohorts.look(10 * minute);
-  CHECK(cohorts.count(Cohort::control).failed == 0);
-
-  cohorts.report("n", 10 * minute, report(2, 1, "another life"));
-  cohorts.look(20 * minute);
-  CHECK(cohorts.count(Cohort::control).failed == 1);
 }
 
 TEST_CASE("a failure that becomes known late is counted then, and not at its own time") {
   Bench bench;
   bench.look_after(10 * minute);
 
-  bench.cohorts.report("n0", minute, report(1, 1));
+  bench.cohorts.fail("n0", minute);
   bench.look_after(0);
 
   CHECK(bench.fresh().failed == 1);
@@ -121,11 +88,11 @@ TEST_CASE("a failure that becomes known late is counted then, and not at its own
 
 TEST_CASE("a node that failed before it moved is not compared, and leaving is no failure") {
   Bench bench(2, 3);
-  bench.cohorts.report("c0", minute, report(1, 1));
-  bench.cohorts.enter("c0", Cohort::fresh, 2 * minute, report(1, 1), false);
-  bench.cohorts.enter("late", Cohort::fresh, 2 * minute, {}, true);
+  bench.cohorts.fail("c0", minute);
+  bench.cohorts.enter("c0", Cohort::fresh, 2 * minute, false);
+  bench.cohorts.enter("late", Cohort::fresh, 2 * minute, true);
   bench.cohorts.leave("n0", 3 * minute);
-  bench.cohorts.report("n0", 4 * minute, report(1, 1));
+  bench.cohorts.fail("n0", 4 * minute);
   bench.look_after(10 * minute);
 
   CHECK(bench.fresh().nodes == 2);
@@ -136,7 +103,7 @@ TEST_CASE("a node that failed before it moved is not compared, and leaving is no
 
 TEST_CASE("a control node that moves is at risk among the new nodes from then on") {
   Bench bench(1, 2);
-  bench.cohorts.enter("c0", Cohort::fresh, 5 * minute, {}, false);
+  bench.cohorts.enter("c0", Cohort::fresh, 5 * minute, false);
   bench.look_after(10 * minute + judge_delay_ms);
 
   CHECK(bench.control().at_risk == 1);
@@ -153,9 +120,9 @@ TEST_CASE("another driver goes on from the evidence and the number of failed nod
 
   Cohorts second{1, first.cohorts.evidence(), 2, 0};
   for (int i = 0; i < 51; ++i)
-    second.enter(Bench::name("n", i), Cohort::fresh, 0, {}, i < 2);
+    second.enter(Bench::name("n", i), Cohort::fresh, 0, i < 2);
   for (int i = 0; i < 500; ++i)
-    second.enter(Bench::name("c", i), Cohort::control, 0, {}, false);
+    second.enter(Bench::name("c", i), Cohort::control, 0, false);
   second.fail("n2", minute);
   second.look(10 * minute);
 
@@ -166,9 +133,8 @@ TEST_CASE("another driver goes on from the evidence and the number of failed nod
   CHECK(second.count(Cohort::fresh).failed == 3);
 }
 
-TEST_CASE("reports of nodes that do not take part are ignored") {
+TEST_CASE("failures of nodes that do not take part are ignored") {
   Bench bench(1, 1);
-  bench.cohorts.report("other", minute, report(1, 1));
   bench.cohorts.fail("other", minute);
   bench.cohorts.leave("other", minute);
   bench.look_after(10 * minute);
@@ -178,7 +144,7 @@ TEST_CASE("reports of nodes that do not take part are ignored") {
 TEST_CASE("three first failures of 51 new nodes and none of 500 are worse, in these words") {
   Bench bench;
   for (int i = 0; i < 3; ++i)
-    bench.cohorts.report(Bench::name("n", i), minute, report(1, 1));
+    bench.cohorts.fail(Bench::name("n", i), minute);
   bench.look_after(5 * minute);
 
   const Judgement said = bench.judgement({});
@@ -190,7 +156,7 @@ TEST_CASE("three first failures of 51 new nodes and none of 500 are worse, in th
 
 TEST_CASE("a batch is well when its soak is over and seen, and not known before") {
   Bench bench;
-  bench.cohorts.report("c7", minute, report(1, 1));
+  bench.cohorts.fail("c7", minute);
   bench.look_after(10 * minute);
 
   CHECK(bench.judgement(all_seen).verdict == Verdict::well);
@@ -219,7 +185,7 @@ TEST_CASE("a batch is not well if any one condition is missing") {
 
 TEST_CASE("with few nodes, or no control, the verdict is shown, and no batch waits for it") {
   Bench few(3, 0);
-  few.cohorts.report("n0", minute, report(1, 1));
+  few.cohorts.fail("n0", minute);
   few.look_after(10 * minute);
   const Judgement said = few.judgement({}, 3);
   CHECK_FALSE(said.is_waited_for);
@@ -227,7 +193,7 @@ TEST_CASE("with few nodes, or no control, the verdict is shown, and no batch wai
   CHECK(said.words == "new: 1 of 3 failed first, control: 0 of 0: too few to compare");
 
   Bench alone(200, 19);
-  alone.cohorts.report("n0", 1'440 * minute, report(1, 1));
+  alone.cohorts.fail("n0", 1'440 * minute);
   alone.look_after(1'440 * minute + judge_delay_ms);
   const Judgement shown = alone.judgement(all_seen);
   CHECK_FALSE(shown.is_waited_for);
@@ -239,7 +205,7 @@ TEST_CASE("with few nodes, or no control, the verdict is shown, and no batch wai
 TEST_CASE("evidence stays when the control itself has moved") {
   Bench bench;
   for (int i = 0; i < 3; ++i)
-    bench.cohorts.report(Bench::name("n", i), minute, report(1, 1));
+    bench.cohorts.fail(Bench::name("n", i), minute);
   for (int i = 0; i < 500; ++i)
     bench.cohorts.leave(Bench::name("c", i), 2 * minute);
   bench.look_after(10 * minute);
