@@ -126,8 +126,4 @@ JsonWriter& JsonWriter::add_raw(std::string_view name, std::string_view json) {
   return *this;
 }
 
-JsonWriter& JsonWriter::add_if(std::string_view name, const std::optional<std::string>& text) {
-  return text ? add(name, *text) : *this;
-}
-
 }  // namespace agent_releases

@@ -69,9 +69,6 @@ class JsonWriter {
   JsonWriter& add(std::string_view name, bool truth);
   JsonWriter& add_raw(std::string_view name, std::string_view json);
 
-  // Adds a member with a string, unless `text` is absent.
-  JsonWriter& add_if(std::string_view name, const std::optional<std::string>& text);
-
   // Closes the object and returns its text, without a newline.
   [[nodiscard]] std::string line() const { return line_ + "}"; }
 
