@@ -1,6 +1,6 @@
 # The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: they make the
 # files from which other projects build images and packages. See README.md. The target `make html`
-# makes a small site of the pages.
+# makes a small web site from the pages of the manual and of docs/.
 
 .PHONY: packaging check-images static-tools check-static-tools npm wheels
 packaging: dist

@@ -41,8 +41,8 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // The last upgrade was for a desired version if the record `upgrade` is about such an upgrade,
-  // and if, according to the ledger, no command's upgrade is under way.
+  // The last upgrade was for a desired version if the record `upgrade` says so. But if the ledger
+  // has an upgrade under way, that one was ordered by a command, and is newer than the record.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));

@@ -53,7 +53,7 @@ struct Desired {
   // The version that was desired before the plan that holds `version` back. The plan restores this
   // version if the plan fails and goes back. Empty if `pending` is false.
   std::string previous = {};
-  // Why no node may move to `previous` after the plan has restored it; empty if nodes may move.
+  // Once the plan has restored `previous`: why no node may move to `previous`. Empty if nodes may.
   std::string previous_refused = {};
 
   bool operator==(const Desired&) const = default;

@@ -228,9 +228,9 @@ class Driver {
   }
 
   // Called for each change that the watch reports, while the store examines `write_` or has refused
-  // it. Notes in is_overtaken_ whether this change is a reason for the refusal. If the store has
-  // refused `write_` and the reason is known, the driver decides again at once. It need not read
-  // everything again, since the watch has reported the change.
+  // it. If `write_` cannot succeed because of this change, sets is_overtaken_. Once `write_` has
+  // been refused and is_overtaken_ is set, the driver decides again at once what to write. It need
+  // not read everything again, since the watch has reported the change.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
     for (const Compare& one : write_->transaction.compares)

@@ -25,12 +25,13 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 }  // namespace
 
-// Adds one observation to the logarithm for each ratio. `chance` is the probability that an
-// observation counts against the new version, if the ratio of failure rates is the tolerated one.
-// If the ratio of failure rates is `ratio` times as high, this probability is chance * ratio / d,
-// with d = 1 + chance * (ratio - 1), and the probability of the opposite is (1 - chance) / d. So
-// the likelihood ratio is multiplied by ratio / d if the observation counts against the new version
-// (`is_new`), and otherwise by 1 / d.
+// Adds one observation. For each factor `ratio`, logs_ has the logarithm of a likelihood ratio: how
+// much likelier the observations are if the new version fails `ratio` times as often as is
+// tolerated, than if it fails exactly as often as is tolerated. In the latter case, `chance` is the
+// probability that an observation counts against the new version. In the former case, this
+// probability is chance * ratio / d, with d = 1 + chance * (ratio - 1), and the probability of the
+// opposite is (1 - chance) / d. So the likelihood ratio is multiplied by ratio / d if the
+// observation counts against the new version (`is_new`), and otherwise by 1 / d.
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {

@@ -31,7 +31,7 @@ fi
 port=$1 file=$2
 alone='' watchdog=''
 if [ "${AGENT_PROTOCOL-}" ]; then
-  exec 8<&0 9>&1 </dev/null >&2 # no child gets the pipes, and no printed text goes into them
+  exec 8<&0 9>&1 </dev/null >&2 # printed text does not go into the upgrader's pipes
 else
   alone=yes
   exec 8</dev/null 9>/dev/null

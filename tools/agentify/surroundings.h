@@ -17,7 +17,9 @@ namespace agentify {
 
 struct Surroundings {
   bool alone = true;  // agentify was started without an upgrader
-  int passed = 0;     // how many descriptors from 3 on agentify got: init's sockets and the lock
+  // The number of descriptors that agentify inherited, from descriptor 3 upwards: init's sockets
+  // and the upgrader's lock.
+  int passed = 0;
   std::optional<int> lock;                       // the descriptor of the upgrader's lock
   ChildSetting daemon;                           // for the daemon
   ChildSetting check;                            // for the command of the option --check

@@ -20,7 +20,7 @@ inline constexpr std::size_t status_news_bytes_max = 65'536;
 struct StatusFacts {
   int pid = 0;                             // the upgrader's pid
   std::optional<std::string> previous{};   // the LINK of --previous, absolute
-  std::optional<std::int64_t> attempts{};  // the count of --attempts, if starts are counted
+  std::optional<std::int64_t> attempts{};  // the starts that --attempts has counted, if it counts
   // The arguments of the agents State::incumbent and State::candidate; null if there is no such
   // agent.
   const std::vector<std::string>* incumbent_arguments = nullptr;

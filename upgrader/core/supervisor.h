@@ -135,7 +135,8 @@ inline constexpr Duration hello_patience{5'000};
 // agents were not running, either. So the deadline is put off, but only once. A suspended machine
 // makes no deadline late, since the clock of the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
-// A late deadline is put off by the time by which it was late, but at most by this time.
+// The upgrader puts such a deadline off by the time that has passed since the deadline, but at most
+// by this time.
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
 inline constexpr Duration killed_log_interval{10'000};

@@ -127,8 +127,8 @@ function luckyAgent(role) {
   return agent;
 }
 
-// Makes a directory of releases. Returns an object with two kinds of functions: those that write
-// the answers of agent-releases, and one that calls update().
+// Makes a directory of releases. Returns an object with functions that set the answers of the
+// program that stands in for agent-releases, and with a function that calls update().
 function makeWorld(context) {
   const place = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'update-')));
   context.after(() => fs.rmSync(place, { recursive: true }));

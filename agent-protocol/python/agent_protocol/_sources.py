@@ -45,8 +45,9 @@ class Source(Protocol):
 
 
 class Index:
-    """An index of pip. newest() and add() ask pip for the hashes of all packages, and write them to
-    the requirements, so that pip refuses a package with a different hash."""
+    """An index of Python packages, which pip reads. newest() and add() ask pip for the hashes of
+    the release's package and of all packages that it needs, and write them to the requirements. So
+    pip refuses a package with a different hash."""
 
     def __init__(
         self, releases: Releases, name: str, package: str, index: Optional[str], module: str

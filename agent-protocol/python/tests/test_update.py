@@ -137,7 +137,7 @@ class UpdateOfAnAgent(unittest.TestCase):
         return begun(called)
 
     def replaced(self) -> Any:
-        """Returns the result of an update that requests an upgrade, which is accepted."""
+        """Returns the result of update() after the upgrader has accepted the request."""
         agent = FakeAgent()
         ended = self.begin(agent)
         self.assertTrue(agent.roused.wait(PATIENCE))

@@ -225,8 +225,8 @@ play_busybox_stop() {
   [ ! -e told ] || complain 'signalled a stranger'
   stop 'when its process is gone'
 
-  # Starts a process that acts as an upgrader at the start of its first agent: it has the lock, but
-  # has not yet written its pid into the lock's file.
+  # Starts a process that imitates an upgrader which is about to start its first agent: the process
+  # has the lock, but has not yet written its pid into the lock's file.
   sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
   stranger=$!
   read -r line <&4

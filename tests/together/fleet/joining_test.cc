@@ -187,7 +187,7 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
   // Without a person's approval, the node can have at most 16 valid certificates. If a person
-  // approves its requests, it can have up to 200, since a record with 200 certificates can still be
+  // approves its requests, it can have up to 200: a record with more certificates could not be
   // read.
   for (why = ""; why.empty();)
     why = asks_again(true);

@@ -351,8 +351,8 @@ class Rider : public EtcdLine::Rider {
   int asked_ = 0;
 };
 
-// The client's connection to one of two members. The libuv loop does not run, so no call reaches a
-// member. The test itself decides when the member answers.
+// A client that is connected to one of the store's two members (its servers). The libuv loop does
+// not run, so no call reaches a server. The test itself decides when the server answers.
 class Bench {
  public:
   Bench() {

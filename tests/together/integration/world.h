@@ -123,8 +123,9 @@ class World {
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // waits for `ms` milliseconds, so that deadlines pass
-  void expect_violation();  // for tests of this fixture: fails the test if it breaks no rule
+  void pass(int ms);  // waits for `ms` milliseconds, so that deadlines pass
+  // Is called by tests of this fixture: such a test must break a rule of the fixture, or it fails.
+  void expect_violation();
   // Names a process that the test leaves running. The process is killed at the end of the test, and
   // does not count as left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }

@@ -50,8 +50,8 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns true if this move does not change the supervisor's state. Such a move need not be a goal:
-// when a guide has led a run to a state, it makes all such moves before the goal.
+// Returns true if this move does not change the supervisor's state. A guide makes all such moves of
+// a state before it makes the move that is its goal. So no guide needs such a move as its goal.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The list of all goals. A guide steers a simulated run towards one goal. A goal is a move from one

@@ -247,10 +247,9 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // An upgrader at rest may have a timer for the next message to init, which comes within
-  // `pace_interval`. A timer for a later time is allowed only if the upgrader is busy. An upgrader
-  // is busy if it has set a deadline. It is always busy if init has set a watchdog, since it must
-  // then notify init regularly.
+  // An upgrader is busy if it has set a deadline, or if init has set a watchdog, which the upgrader
+  // must notify regularly. An upgrader that is not busy may still have a timer for a status text
+  // that init gets within `pace_interval`. A timer for a later time is then an error.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + pace_interval) {

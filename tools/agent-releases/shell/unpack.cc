@@ -46,8 +46,8 @@ Result<std::string> text_of(const char* text, const char* what) {
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};
 }
 
-// Returns the refusal for an entry of the archive that could not be made: one that says so if the
-// name is already taken, otherwise `failed`.
+// `failed` is the refusal of the call that was to make an entry of the archive. If that call failed
+// since the name is taken, returns a refusal that says so. Otherwise returns `failed`.
 Refusal refusal_of_entry(const Refusal& failed, const std::string& shown) {
   if (failed.error_number != EEXIST) return failed;
   return Refusal{shown + " is in the archive twice"};
