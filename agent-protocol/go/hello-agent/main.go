@@ -83,8 +83,7 @@ func main() {
 		}
 		switch event := event.(type) {
 		case agentprotocol.Welcome:
-			// The first ticks may come before the activation. Heartbeats are not allowed then: the call
-			// fails and sends nothing.
+			// A heartbeat that comes before the activation is refused, and is not sent.
 			beats = time.Tick(event.Watchdog / 3)
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {
