@@ -21,11 +21,14 @@ def played(program: str, *messages: dict[str, Any]) -> tuple[list[str], str]:
     reader, writer = os.pipe()
     for message in messages:
         os.write(writer, json.dumps(message).encode() + b"\n")
-    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as file:
-        file.write(program)
-        file.flush()
+    # Python finds modules in the program's directory first. So the program has a directory of its
+    # own: a file such as enum.py in the directory of temporary files would replace Python's module.
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(program)
         done = subprocess.run(
-            [sys.executable, "-B", file.name],
+            [sys.executable, "-B", path],
             stdin=reader,
             capture_output=True,
             env={**os.environ, "AGENT_PROTOCOL": "1", "PYTHONPATH": LIBRARY},
