@@ -22,7 +22,8 @@ def case(name, rows=""):
 
 def run_cases(make_world, close=None):
     """Runs every case, or only those whose names contain the first argument of the command line. At
-    the end, calls `close` with the number of failures."""
+    the end, calls `close` with the number of failures. Exits with 0 if at least one case has run
+    and none has failed, otherwise with 1."""
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     passed = failed = 0
     for name, rows, function in cases:
@@ -46,8 +47,10 @@ def run_cases(make_world, close=None):
         sys.stdout.flush()
     if close:
         close(failed)
+    if passed + failed == 0:
+        print("no test has a name that contains %r" % only)
     print("%d passed, %d failed" % (passed, failed))
-    sys.exit(1 if failed else 0)
+    sys.exit(0 if passed and not failed else 1)
 
 
 def same(found, expected):
