@@ -43,10 +43,10 @@ def stat_fields(pid):
     """Returns the fields of /proc/PID/stat from the third on, such as the state and the parent of
     the process."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        return text[text.rindex(")") + 2 :].split()
+    except (OSError, ValueError):  # the process has ended
         return None
-    return text[text.rindex(")") + 2 :].split()
 
 
 def runs(pid):

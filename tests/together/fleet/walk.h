@@ -26,10 +26,10 @@ struct Walk {
 
   // Returns the fault or, if there is none, the names of all ends, with `, or ` between them.
   [[nodiscard]] std::string outcome() const {
-    std::string text = wrong;
-    if (!wrong.empty()) return text;
-    for (const auto& [end, times] : ends)
-      text += (text.empty() ? "" : ", or ") + end;
+    if (!wrong.empty()) return wrong;
+    std::string text;
+    for (auto end = ends.begin(); end != ends.end(); ++end)
+      text += (end == ends.begin() ? "" : ", or ") + end->first;
     return text;
   }
 };
