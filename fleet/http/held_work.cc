@@ -37,10 +37,9 @@ class Search {
   [[nodiscard]] bool is_needed() const { return is_needed_; }
 
   void look_at(const std::string& subject, const ToBegin& what) {
-    for (const std::string& id : what.nodes) {
-      const auto node = view_.cell.nodes().find(id);
-      if (node != view_.cell.nodes().end()) windows_.take_node(id, node->second.info);
-    }
+    for (const auto* ids : {&what.nodes, &what.at_gate})
+      for (const std::string& id : *ids)
+        take_node(id);
     Held held = held_back(what, view_.cell.stop().has_value(), windows_);
     if (!held.words.empty()) found_[subject] = std::move(held);
   }
@@ -89,6 +88,11 @@ class Search {
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
+  void take_node(const std::string& id) {
+    const auto node = view_.cell.nodes().find(id);
+    if (node != view_.cell.nodes().end()) windows_.take_node(id, node->second.info);
+  }
+
   void add(Reading& records, const std::string& key) const {
     const auto record = view_.records.find(key);
     if (record != view_.records.end()) records.found.push_back(record->second);

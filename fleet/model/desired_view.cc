@@ -38,10 +38,10 @@ bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
 }
 
 // Returns whether the node's old instance may be ordered to stop, as far as the node's own records
-// show. The caller examines other reasons to wait, such as a closed maintenance window.
-bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
+// show. The caller examines other reasons to wait, such as a closed maintenance window. `ours` says
+// whether the node was ordered to move because of the cell's current wish.
+bool may_be_stopped(const DesiredNode& node, bool ours) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
-  const bool ours = wish && is_told(node, *wish);
   if (!node.desired.record.pinned && !ours) return false;
   // The id of the command begins with the id of the attempt, which the node has written. If the
   // node has written an id that is too long, the command would not be valid.
@@ -177,7 +177,8 @@ WishStanding standing_of(const DesiredNode& node, const CellWish& wish) {
           .has_failed = has_failed(node, wish),
           .is_committed = runs(node, wish.desired.version) && !is_moving,
           .may_begin = may_begin,
-          .waits = may_begin && waits};
+          .waits = may_begin && waits,
+          .is_at_gate = is_moving && may_be_stopped(node, true)};
 }
 
 void WishCount::add(const WishStanding& standing, std::int64_t nodes) {
@@ -257,7 +258,7 @@ void DesiredMarks::observe(const std::string& id, const DesiredNode& node, Ms no
 DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
                                                  const DesiredNode& node) const {
   Standing standing{.towards = {.has_component = !node.running.empty()}};
-  if (may_be_stopped(node, wish_)) {
+  if (may_be_stopped(node, wish_ && is_told(node, *wish_))) {
     if (const auto next = successor(id, node)) standing.at_gate = next->first;
   }
   if (!wish_) return standing;

@@ -137,6 +137,9 @@ struct WishStanding {
   // Whether the node may get that order while its upgrade to an earlier desired version has not
   // ended. The order makes the node cancel that upgrade.
   bool waits = false;
+  // Whether the node moves because of this wish, its new version waits beside the old one, and the
+  // old one may be ordered to stop. There may be other reasons to wait, as for `may_begin`.
+  bool is_at_gate = false;
 };
 [[nodiscard]] WishStanding standing_of(const DesiredNode& node, const CellWish& wish);
 

@@ -39,22 +39,6 @@ std::vector<std::string> nodes_to_begin(const PlanView& view) {
   return is_to_begin ? view.ids : std::vector<std::string>();
 }
 
-std::vector<std::string> nodes_to_begin(const CellWish& wish,
-                                        const std::map<std::string, DesiredNode>& nodes) {
-  const DesiredSettings settings;
-  WishCount counts;
-  std::vector<std::string> first;
-  std::vector<std::string> others;
-  for (const auto& [id, node] : nodes) {
-    const WishStanding standing = standing_of(node, wish);
-    counts.add(standing, 1);
-    if (standing.may_begin) (standing.waits ? first : others).push_back(id);
-  }
-  if (has_halted(counts, settings)) return {};
-  if (may_one_more_begin(counts, settings)) first.insert(first.end(), others.begin(), others.end());
-  return first;
-}
-
 ToBegin to_begin(const Rollout& rollout, const Reading& reading) {
   return {.nodes = nodes_to_begin(rollout, reading),
           .takes = confirm_ms(rollout.terms),
@@ -68,33 +52,51 @@ ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
 }
 
 ToBegin to_begin(const CellWish& wish, const std::map<std::string, DesiredNode>& nodes) {
-  return {.nodes = nodes_to_begin(wish, nodes),
-          .takes = upgrade_ms({}),
-          .ignore_window = wish.desired.ignore_window,
-          .one_by_one = true};
+  const DesiredSettings settings;
+  ToBegin what{.takes = upgrade_ms(settings),
+               .ignore_window = wish.desired.ignore_window,
+               .one_by_one = true,
+               .stop_takes = settings.stop_ms};
+  WishCount counts;
+  std::vector<std::string> others;
+  for (const auto& [id, node] : nodes) {
+    const WishStanding standing = standing_of(node, wish);
+    counts.add(standing, 1);
+    if (standing.may_begin) (standing.waits ? what.nodes : others).push_back(id);
+    if (standing.is_at_gate) what.at_gate.push_back(id);
+  }
+  if (has_halted(counts, settings)) return {};
+  if (may_one_more_begin(counts, settings))
+    what.nodes.insert(what.nodes.end(), others.begin(), others.end());
+  return what;
 }
 
 namespace {
 
-// Returns whether one of the nodes may begin by itself now. If all of their windows are closed, the
-// result is that of the node whose window opens first.
+// Returns whether one of the nodes may begin by itself now, or may stop its old version now. If all
+// of their windows are closed, the result is that of the node whose window opens first.
 Opening first_opening(const ToBegin& what, const WindowView& windows) {
   std::optional<Opening> first;
-  for (const std::string& node : what.nodes) {
-    Opening one = windows.opening(node, what.takes, 0);
-    if (one.is_open) return one;
+  const auto is_open = [&](const std::string& node, Ms takes) {
+    Opening one = windows.opening(node, takes, 0);
+    if (one.is_open) return true;
     const bool is_first = !first || (one.until && (!first->until || *one.until < *first->until));
-    if (!is_first) continue;
+    if (!is_first) return false;
     first = std::move(one);
     first->why = node + ": " + first->why;
-  }
+    return false;
+  };
+  for (const std::string& node : what.at_gate)
+    if (is_open(node, what.stop_takes)) return {};
+  for (const std::string& node : what.nodes)
+    if (is_open(node, what.takes)) return {};
   return first.value_or(Opening{});
 }
 
 }  // namespace
 
 Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows) {
-  if (what.nodes.empty()) return {};
+  if (what.nodes.empty() && what.at_gate.empty()) return {};
   if (is_stopped) return {"the end of the stop (fleetctl stop off)"};
   if (what.ignore_window) return {};
   const Opening opening =

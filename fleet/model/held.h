@@ -23,12 +23,6 @@ namespace fleet {
 // result is empty: after the beginning of the first step, windows do not hold the plan back.
 [[nodiscard]] std::vector<std::string> nodes_to_begin(const PlanView& view);
 
-// Returns the nodes that may be the next to move to the desired version, in the order in which the
-// driver tries them. The result is empty if so many nodes have failed, or are on the way, that no
-// other node may begin. `nodes` has all nodes of the cell, by their names.
-[[nodiscard]] std::vector<std::string> nodes_to_begin(
-    const CellWish& wish, const std::map<std::string, DesiredNode>& nodes);
-
 // The nodes on which something is to begin, and how long it takes there.
 struct ToBegin {
   std::vector<std::string> nodes = {};
@@ -37,10 +31,21 @@ struct ToBegin {
   // True if each node begins by itself, when its own window is open. Otherwise all nodes begin
   // together, and the windows of all must be open.
   bool one_by_one = false;
+  // Nodes that have begun already, and whose new version waits beside the old one. The old version
+  // must still be stopped, which takes the time `stop_takes`, and also begins only in a window. Has
+  // nodes only if `one_by_one` is true.
+  std::vector<std::string> at_gate = {};
+  Ms stop_takes = 0;
 };
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
 // `budgets` are those of the cell: see longest() in plan_decision.h.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
+// Returns the nodes that may be the next to move to the desired version, in the order in which the
+// driver tries them, and the nodes that have begun and wait at their gates. There is no node to
+// begin if so many nodes are on the way that no other node may begin. If so many nodes have failed
+// that the move of the cell has halted, the result has no nodes at all. `nodes` has all nodes of
+// the cell, by their names.
+//
 // An upgrade is assumed to take as long as with the controllers' default options, since the store
 // does not have these options.
 [[nodiscard]] ToBegin to_begin(const CellWish& wish,

@@ -88,7 +88,7 @@ TEST_CASE("a node that may not move to the desired version waits for no window")
                          .active = {{.instance = "i"}, 1},
                          .instances = {{"i", {{.version = "1"}, 1}}}};
   const auto begin = [&wish, &free](const DesiredNode& other) {
-    return nodes_to_begin(wish, {{"free", free}, {"other", other}});
+    return to_begin(wish, {{"free", free}, {"other", other}}).nodes;
   };
   const std::vector<std::string> both{"free", "other"};
   const std::vector<std::string> one{"free"};
@@ -114,6 +114,20 @@ TEST_CASE("a node that may not move to the desired version waits for no window")
   // The node has failed, so that no other node begins.
   node.upgrade = {{.phase = UpgradePhase::failed, .attempt = "desired.9.1"}, 10};
   CHECK(begin(node).empty());
+}
+
+TEST_CASE("a node at its gate counts beside those that may begin") {
+  const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
+  WindowView windows(no_zone);
+  windows.set_wall(3'600, 0);
+  windows.take(record("/fleet/v1/window/all", R"({"start":"01:00","duration_s":300})"));
+  ToBegin what{.nodes = {"n2"}, .takes = 600'000, .one_by_one = true};
+  CHECK(held_back(what, false, windows).words == "n2: it takes longer than its window is open");
+  what.at_gate = {"n1"};
+  what.stop_takes = 60'000;
+  CHECK(held_back(what, false, windows).words.empty());
+  what.stop_takes = 600'000;
+  CHECK(held_back(what, false, windows).words == "n1: it takes longer than its window is open");
 }
 
 // ---- fleetctl and the page
@@ -216,6 +230,38 @@ TEST_CASE("the page and fleetctl say what a desired version waits for") {
   bench.erase("node/n1/claim/web");
   bench.put("desired/web", R"({"version":"2","pending":true,"why":"plan/p"})");
   CHECK(bench.page("notes", "desired/web").find("waits for") == std::string::npos);
+}
+
+TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
+  Bench bench;
+  bench.put_node("n1");
+  bench.put_node("n2");
+  bench.put("driver/desired", R"({"controller":"c1"})");
+  bench.put("desired/web", R"({"version":"2"})");
+  bench.put("node/n1/desired/web", R"({"version":"2","trace":"desired-1"})");
+  bench.put("node/n1/upgrade/web", R"({"to":"2","phase":"cutover-ready","attempt":"desired.1.1"})");
+  const std::string page = "web 2 is desired: 1 node on the way, 2 still without it";
+  const auto check = [&](const std::string& list, const std::string& words) {
+    CHECK(bench.page(list, "desired/web") == page + words);
+    CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + words});
+  };
+  check("moves", "");
+  bench.put("window/shop", hour_from_three);
+  check("moves", "; waits for n1: its window opens in 2h");
+  // To stop the old version needs one minute, which is less than a whole upgrade needs.
+  bench.put("window/shop", minute_from_three);
+  check("moves", "; waits for n1: its window opens in 2h");
+  bench.put("window/shop", R"({"start":"01:00","duration_s":60})");
+  check("moves", "");
+  bench.put("stop", "{}");
+  check("moves", "; waits for the end of the stop (fleetctl stop off)");
+
+  // A node with a claim waits for the claim's end, and a node that is not at its gate yet goes on.
+  bench.put("node/n1/claim/web", R"({"by":"rollout/r"})");
+  check("moves", "");
+  bench.erase("node/n1/claim/web");
+  bench.put("node/n1/upgrade/web", R"({"to":"2","phase":"staging","attempt":"desired.1.1"})");
+  check("moves", "");
 }
 
 TEST_CASE("the page and fleetctl say what a plan waits for before its first step") {
