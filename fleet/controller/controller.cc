@@ -163,7 +163,7 @@ void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
 }
 
 std::function<std::unique_ptr<AnyDriver>(LeaseId)> Controller::maker(const Drivable& what) const {
-  const DesiredSettings settings{.observe_ms = Ms{1'000} * options_.observe_s};
+  const DesiredSettings settings = options_.desired();
   return [name = options_.name, what, settings](LeaseId lease) -> std::unique_ptr<AnyDriver> {
     switch (what.kind) {
       case Drivable::Kind::rollout:

@@ -31,7 +31,8 @@ std::unique_ptr<Front> front_of(const ControllerOptions& options) {
                                        .certificate = options.http_certificate,
                                        .key = options.http_key,
                                        .authority = options.http_authority,
-                                       .revocations = options.http_revocations};
+                                       .revocations = options.http_revocations,
+                                       .desired = options.desired()};
   }
   return std::make_unique<Front>(std::move(settings));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
+#include "fleet/model/desired_decision.h"
 #include "fleet/model/gates.h"
 
 namespace fleet {
@@ -23,6 +24,9 @@ struct ControllerOptions {
   std::string http_key;
   std::string http_authority;
   std::string http_revocations;
+
+  // Returns the settings with which the controller moves nodes to desired versions.
+  [[nodiscard]] DesiredSettings desired() const { return {.observe_ms = Ms{1'000} * observe_s}; }
 };
 
 [[nodiscard]] std::variant<ControllerOptions, Text> controller_options(int argc, char** argv);

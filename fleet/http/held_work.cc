@@ -26,7 +26,7 @@ ZoneBook zones_of(const StateMoment& moment) {
 class Search {
  public:
   Search(const StateView& view, const StateMoment& moment)
-      : view_(view), windows_(zones_of(moment)) {
+      : view_(view), desired_settings_(moment.desired), windows_(zones_of(moment)) {
     windows_.set_wall(moment.now, 0);
     const Reading windows = below(prefix_of(KeyKind::window));
     windows_.take_all(windows);
@@ -82,7 +82,7 @@ class Search {
     std::map<std::string, DesiredNode> nodes;
     for (const auto& [id, node] : view_.cell.nodes())
       nodes.emplace(id, desired_node(node, component));
-    return to_begin(*wish, nodes);
+    return to_begin(*wish, nodes, desired_settings_);
   }
 
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
@@ -108,6 +108,7 @@ class Search {
   }
 
   const StateView& view_;
+  const DesiredSettings& desired_settings_;
   WindowView windows_;
   bool is_needed_ = false;
   HeldWork found_ = {};

@@ -11,6 +11,7 @@
 
 #include "fleet/http/cell_state.h"
 #include "fleet/http/message.h"
+#include "fleet/model/desired_decision.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 #include "fleet/store/store.h"
@@ -21,6 +22,8 @@ struct StateMoment {
   UnixSeconds now = 0;
   // Returns the time zone with this name, or no value if this machine does not know it.
   std::function<std::optional<TimeZone>(const std::string& name)> zone = {};
+  // The settings with which this controller moves nodes to desired versions.
+  DesiredSettings desired = {};
 };
 
 struct StateView {

@@ -88,6 +88,7 @@ bool RevocationFile::look() {
 Website::Website(const Surroundings& surroundings, const WebsiteSettings& settings)
     : world_(surroundings),
       certificates_(!settings.certificate.empty()),
+      desired_(settings.desired),
       revocations_(settings.revocations),
       error_(revocations_.trouble()),
       joins_({.store = world_.store,
@@ -130,9 +131,10 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::changes:
       return begin_stream(number, request);
     case Place::state:
-      return answer(number, state_answer(request, route.rest,
-                                         {world_.mirror.records(), world_.cell, world_.health},
-                                         {.now = std::time(nullptr), .zone = zone_named}));
+      return answer(
+          number,
+          state_answer(request, route.rest, {world_.mirror.records(), world_.cell, world_.health},
+                       {.now = std::time(nullptr), .zone = zone_named, .desired = desired_}));
     case Place::config:
     case Place::apply:
       return begin_errand(number, request, route);

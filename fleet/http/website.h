@@ -19,6 +19,7 @@
 #include "fleet/http/join_door.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
+#include "fleet/model/desired_decision.h"
 #include "fleet/store/alive.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"
@@ -55,6 +56,9 @@ struct WebsiteSettings {
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};
+  // The settings with which the controller moves nodes to desired versions. The page needs them to
+  // say how long an upgrade takes.
+  DesiredSettings desired = {};
 };
 
 class Website {
@@ -110,6 +114,7 @@ class Website {
 
   Surroundings world_;
   bool certificates_;
+  DesiredSettings desired_;
   RevocationFile revocations_;
   std::string error_;
   std::map<HttpServer::Number, std::optional<Visitor>> streams_;

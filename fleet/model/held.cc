@@ -51,8 +51,8 @@ ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
           .ignore_window = view.plan.ignore_window};
 }
 
-ToBegin to_begin(const CellWish& wish, const std::map<std::string, DesiredNode>& nodes) {
-  const DesiredSettings settings;
+ToBegin to_begin(const CellWish& wish, const std::map<std::string, DesiredNode>& nodes,
+                 const DesiredSettings& settings) {
   ToBegin what{.takes = upgrade_ms(settings),
                .ignore_window = wish.desired.ignore_window,
                .one_by_one = true,

@@ -46,10 +46,11 @@ struct ToBegin {
 // that the move of the cell has halted, the result has no nodes at all. `nodes` has all nodes of
 // the cell, by their names.
 //
-// An upgrade is assumed to take as long as with the controllers' default options, since the store
-// does not have these options.
+// `settings` are those of the controller that drives the desired version. The store does not have
+// them, so fleetctl assumes the defaults.
 [[nodiscard]] ToBegin to_begin(const CellWish& wish,
-                               const std::map<std::string, DesiredNode>& nodes);
+                               const std::map<std::string, DesiredNode>& nodes,
+                               const DesiredSettings& settings = {});
 
 struct Held {
   std::string words = {};  // what it waits for; empty if nothing holds it back

@@ -137,6 +137,7 @@ struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   CellState cell;
   Health health{.follows = true};
+  DesiredSettings settings;  // the settings of the controller
 
   void put(const std::string& rest, const std::string& value) {
     const KeyValue made = record(std::string(key_root) + rest, value);
@@ -165,7 +166,8 @@ struct Bench {
 
   // Returns the line of the page about this subject, in one of the lists of the outlook.
   [[nodiscard]] std::string page(const std::string& list, const std::string& subject) const {
-    const Response answer = state_answer({}, "", {records, cell, health}, {.now = 3'600});
+    const Response answer =
+        state_answer({}, "", {records, cell, health}, {.now = 3'600, .desired = settings});
     const JsonTree tree = parse_tree(answer.body).value();
     for (const JsonTree& line : tree.find("outlook")->find(list)->elements) {
       if (line.text_of("subject") == subject) return line.text_of("text");
@@ -230,6 +232,18 @@ TEST_CASE("the page and fleetctl say what a desired version waits for") {
   bench.erase("node/n1/claim/web");
   bench.put("desired/web", R"({"version":"2","pending":true,"why":"plan/p"})");
   CHECK(bench.page("notes", "desired/web").find("waits for") == std::string::npos);
+}
+
+TEST_CASE("the page knows for how long the controller observes a new version") {
+  Bench bench;
+  bench.put_node("n1");
+  bench.put("driver/desired", R"({"controller":"c1"})");
+  bench.put("desired/web", R"({"version":"2"})");
+  bench.put("window/shop", hour_from_three);
+  CHECK(bench.page("notes", "desired/web").ends_with("n1: its window opens in 2h"));
+  bench.settings.observe_ms = 3'600'000;
+  CHECK(
+      bench.page("waits", "desired/web").ends_with("n1: it takes longer than its window is open"));
 }
 
 TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
