@@ -7,7 +7,8 @@
 
 namespace fleet {
 
-// Returns what holds back the rollouts, plans and desired versions that cannot begin anything now.
+// Returns what holds back the rollouts, desired versions, and plans before their first step that
+// cannot begin anything now.
 [[nodiscard]] HeldWork held_work(const StateView& view, const StateMoment& moment);
 
 }  // namespace fleet

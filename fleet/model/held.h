@@ -1,6 +1,6 @@
-// Says why a rollout, a plan or a desired version begins nothing now: a stop is ordered, or windows
-// are closed. No record says so, since that would have to be written anew as time passes. This file
-// does no input or output.
+// Says why a rollout, a desired version, or a plan before its first step begins nothing now: a stop
+// is ordered, or windows are closed. No record says so, since that would have to be written anew as
+// time passes. This file does no input or output.
 #pragma once
 
 #include <map>
