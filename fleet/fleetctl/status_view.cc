@@ -171,10 +171,10 @@ fleet::ToBegin next_nodes(const fleet::Seen<fleet::Desired>& record, const std::
                           const std::vector<fleet::NodeView>& nodes) {
   const auto wish = wish_of(record);
   if (!wish) return {};
-  std::map<std::string, fleet::DesiredNode> all;
+  fleet::NextNodes next(*wish);
   for (const fleet::NodeView& node : nodes)
-    all.emplace(node.id, desired_node(node, component));
-  return to_begin(*wish, all);
+    next.take(node.id, desired_node(node, component));
+  return next.to_begin();
 }
 
 // Returns why nodes do not move to the desired version, as a text that continues the line about

@@ -1,7 +1,6 @@
 #include "fleet/http/held_work.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -79,10 +78,10 @@ class Search {
     const Revision revision = record == view_.records.end() ? 0 : record->second.modified;
     const auto wish = wish_of({desired, revision});
     if (!wish) return {};
-    std::map<std::string, DesiredNode> nodes;
+    NextNodes next(*wish, desired_settings_);
     for (const auto& [id, node] : view_.cell.nodes())
-      nodes.emplace(id, desired_node(node, component));
-    return to_begin(*wish, nodes, desired_settings_);
+      next.take(id, desired_node(node, component));
+    return next.to_begin();
   }
 
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
@@ -124,7 +123,7 @@ HeldWork held_work(const StateView& view, const StateMoment& moment) {
     search.look_at("rollout/" + id, search.of_rollout(id, one.rollout));
   }
   for (const auto& [name, plan] : view.cell.plans()) {
-    if (plan.state != PlanState::running) continue;
+    if (!is_to_begin(plan)) continue;
     search.look_at("plan/" + name, search.of_plan(name, plan));
   }
   for (const auto& [component, desired] : view.cell.desired())

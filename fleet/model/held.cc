@@ -35,8 +35,11 @@ std::vector<std::string> nodes_to_begin(const Rollout& rollout, const Reading& r
 }
 
 std::vector<std::string> nodes_to_begin(const PlanView& view) {
-  const bool is_to_begin = view.plan.state == PlanState::running && view.plan.step == 0;
-  return is_to_begin ? view.ids : std::vector<std::string>();
+  return is_to_begin(view.plan) ? view.ids : std::vector<std::string>();
+}
+
+bool is_to_begin(const Plan& plan) {
+  return plan.state == PlanState::running && plan.step == 0;
 }
 
 ToBegin to_begin(const Rollout& rollout, const Reading& reading) {
@@ -46,28 +49,29 @@ ToBegin to_begin(const Rollout& rollout, const Reading& reading) {
 }
 
 ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
+  if (!is_to_begin(view.plan)) return {};
   return {.nodes = nodes_to_begin(view),
           .takes = longest(view, &budgets),
           .ignore_window = view.plan.ignore_window};
 }
 
-ToBegin to_begin(const CellWish& wish, const std::map<std::string, DesiredNode>& nodes,
-                 const DesiredSettings& settings) {
-  ToBegin what{.takes = upgrade_ms(settings),
-               .ignore_window = wish.desired.ignore_window,
+void NextNodes::take(const std::string& id, const DesiredNode& node) {
+  const WishStanding standing = standing_of(node, wish_);
+  counts_.add(standing, 1);
+  if (standing.may_begin) (standing.waits ? first_ : others_).push_back(id);
+  if (standing.is_at_gate) at_gate_.push_back(id);
+}
+
+ToBegin NextNodes::to_begin() const {
+  if (has_halted(counts_, settings_)) return {};
+  ToBegin what{.nodes = first_,
+               .takes = upgrade_ms(settings_),
+               .ignore_window = wish_.desired.ignore_window,
                .one_by_one = true,
-               .stop_takes = settings.stop_ms};
-  WishCount counts;
-  std::vector<std::string> others;
-  for (const auto& [id, node] : nodes) {
-    const WishStanding standing = standing_of(node, wish);
-    counts.add(standing, 1);
-    if (standing.may_begin) (standing.waits ? what.nodes : others).push_back(id);
-    if (standing.is_at_gate) what.at_gate.push_back(id);
-  }
-  if (has_halted(counts, settings)) return {};
-  if (may_one_more_begin(counts, settings))
-    what.nodes.insert(what.nodes.end(), others.begin(), others.end());
+               .at_gate = at_gate_,
+               .stop_takes = settings_.stop_ms};
+  if (may_one_more_begin(counts_, settings_))
+    what.nodes.insert(what.nodes.end(), others_.begin(), others_.end());
   return what;
 }
 

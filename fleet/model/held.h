@@ -3,8 +3,8 @@
 // time passes. This file does no input or output.
 #pragma once
 
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/model/desired_decision.h"
@@ -22,6 +22,8 @@ namespace fleet {
 // Returns all members of the plan if the plan runs and has not begun its first step. Otherwise the
 // result is empty: after the beginning of the first step, windows do not hold the plan back.
 [[nodiscard]] std::vector<std::string> nodes_to_begin(const PlanView& view);
+// Returns whether the plan runs and has not begun its first step.
+[[nodiscard]] bool is_to_begin(const Plan& plan);
 
 // The nodes on which something is to begin, and how long it takes there.
 struct ToBegin {
@@ -40,17 +42,36 @@ struct ToBegin {
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
 // `budgets` are those of the cell: see longest() in plan_decision.h.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
-// Returns the nodes that may be the next to move to the desired version, in the order in which the
-// driver tries them, and the nodes that have begun and wait at their gates. There is no node to
-// begin if so many nodes are on the way that no other node may begin. If so many nodes have failed
-// that the move of the cell has halted, the result has no nodes at all. `nodes` has all nodes of
-// the cell, by their names.
-//
-// `settings` are those of the controller that drives the desired version. The store does not have
-// them, so fleetctl assumes the defaults.
-[[nodiscard]] ToBegin to_begin(const CellWish& wish,
-                               const std::map<std::string, DesiredNode>& nodes,
-                               const DesiredSettings& settings = {});
+
+// Finds the nodes that may be the next to move to the desired version, and the nodes that have
+// begun and wait at their gates. Looks at the nodes of a cell one after the other, and keeps only
+// the names of those that it finds, since a cell may have thousands of nodes.
+class NextNodes {
+ public:
+  // `settings` are those of the controller that drives the desired version. The store does not have
+  // them, so fleetctl assumes the defaults.
+  explicit NextNodes(CellWish wish, const DesiredSettings& settings = {})
+      : wish_(std::move(wish)), settings_(settings) {}
+
+  // Looks at one node. The caller must pass all nodes of the cell, in the order of their names, in
+  // which the driver tries them.
+  void take(const std::string& id, const DesiredNode& node);
+
+  // Returns the nodes that were found. If so many nodes are on the way that no more may begin, the
+  // nodes to begin are only those whose upgrade to an earlier desired version has not ended. If so
+  // many nodes have failed that the move of the cell has halted, the result has no nodes at all.
+  [[nodiscard]] ToBegin to_begin() const;
+
+ private:
+  CellWish wish_;
+  DesiredSettings settings_;
+  WishCount counts_ = {};
+  // Nodes whose upgrade to an earlier desired version has not ended. The driver tries them first,
+  // however many nodes are on the way.
+  std::vector<std::string> first_ = {};
+  std::vector<std::string> others_ = {};
+  std::vector<std::string> at_gate_ = {};
+};
 
 struct Held {
   std::string words = {};  // what it waits for; empty if nothing holds it back

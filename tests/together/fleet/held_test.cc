@@ -88,7 +88,10 @@ TEST_CASE("a node that may not move to the desired version waits for no window")
                          .active = {{.instance = "i"}, 1},
                          .instances = {{"i", {{.version = "1"}, 1}}}};
   const auto begin = [&wish, &free](const DesiredNode& other) {
-    return to_begin(wish, {{"free", free}, {"other", other}}).nodes;
+    NextNodes next(wish);
+    next.take("free", free);
+    next.take("other", other);
+    return next.to_begin().nodes;
   };
   const std::vector<std::string> both{"free", "other"};
   const std::vector<std::string> one{"free"};
