@@ -105,6 +105,11 @@ void CellState::take_given(const ParsedKey& key, const std::map<std::string, std
   if (const auto node = nodes_.find(*name); node != nodes_.end()) node->second.take_given(labels);
 }
 
+std::map<std::string, std::string> CellState::given_labels(const std::string& node) const {
+  const auto labels = given_.find(node);
+  return labels == given_.end() ? std::map<std::string, std::string>{} : labels->second;
+}
+
 void CellState::take_join(const ParsedKey& key, const KeyValue& record) {
   if (key.kind == KeyKind::join) keep(joins_, key, record);
   if (key.kind == KeyKind::approval) approvals_.insert(key.names[0]);

@@ -79,6 +79,9 @@ class CellState {
   // Returns the expiry times of the certificates of nodes and people. The keys of the map are the
   // names in the certificates, such as `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
+  // Returns the labels in the node's identity. They also exist for a node that has written no
+  // record of its own. Returns an empty map if the identity is absent or has no labels.
+  [[nodiscard]] std::map<std::string, std::string> given_labels(const std::string& node) const;
   // Returns the data about the soak of a component's new version on a node. (A new version soaks,
   // that is, must work there for some time, before it is confirmed.) Returns null if no version
   // soaks there.

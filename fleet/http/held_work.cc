@@ -89,7 +89,9 @@ class Search {
  private:
   void take_node(const std::string& id) {
     const auto node = view_.cell.nodes().find(id);
-    if (node != view_.cell.nodes().end()) windows_.take_node(id, node->second.info);
+    const bool has_records = node != view_.cell.nodes().end();
+    windows_.take_node(
+        id, has_records ? node->second.info : NodeInfo{.labels = view_.cell.given_labels(id)});
   }
 
   void add(Reading& records, const std::string& key) const {

@@ -237,6 +237,17 @@ TEST_CASE("the page and fleetctl say what a desired version waits for") {
   CHECK(bench.page("notes", "desired/web").find("waits for") == std::string::npos);
 }
 
+TEST_CASE("the page uses the group in the identity of a node without records") {
+  Bench bench;
+  bench.put("identity/node/n1", R"({"labels":{"group":"shop"}})");
+  bench.put("driver/p", R"({"controller":"c1"})");
+  bench.put("plan/p", write_record(Plan{.version = "2", .state = PlanState::running}));
+  bench.put("plan/p/member/n1", "{}");
+  bench.put("window/shop", hour_from_three);
+  CHECK(bench.page("moves", "plan/p").ends_with("; waits for n1: its window opens in 2h"));
+  CHECK(bench.plan_waits_for() == "waits for  n1: its window opens in 2h");
+}
+
 TEST_CASE("the page knows for how long the controller observes a new version") {
   Bench bench;
   bench.put_node("n1");
