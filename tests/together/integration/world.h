@@ -124,7 +124,7 @@ class World {
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
   void pass(int ms);  // waits for `ms` milliseconds, so that deadlines pass
-  // Is called by tests of this fixture: such a test must break a rule of the fixture, or it fails.
+  // Makes a test of this fixture fail unless the test breaks a rule of the fixture.
   void expect_violation();
   // Names a process that the test leaves running. The process is killed at the end of the test, and
   // does not count as left behind.
