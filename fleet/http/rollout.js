@@ -27,7 +27,8 @@ const failures = new Map();  // the groups of failed nodes, by the name of the r
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
-const signOf = stage => signs[stage] ?? signs.unknown;
+const knows = stage => Object.hasOwn(signs, stage);
+const signOf = stage => signs[knows(stage) ? stage : 'unknown'];
 
 function kindOf(state) {
   return {completed: 'good', aborted: 'bad', aborting: 'bad', halted: 'bad', paused: 'warn',
@@ -39,7 +40,7 @@ function kindOf(state) {
 // must show that it works, the node's record in the rollout still says `applying`. So the parameter
 // `soaks` says whether the node soaks.
 function stageOf(record, soaks) {
-  const stage = record && record.stage in signs ? record.stage : record ? 'unknown' : 'waiting';
+  const stage = record && knows(record.stage) ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
