@@ -45,8 +45,8 @@ struct CertificateTime {
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 
-// Returns the path of the file for a certificate that is not valid yet, and is kept until it is
-// valid: it lies beside the file of the machine's own certificate, `own`.
+// Returns the path of the file that keeps the machine's next certificate until that certificate is
+// valid. The file lies beside the file `own`, the machine's own certificate.
 [[nodiscard]] std::string next_beside(const std::string& own);
 
 // Tells the time at which a certificate must be valid to be accepted by this machine. For this,

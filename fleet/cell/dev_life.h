@@ -115,7 +115,9 @@ class DevLife {
   int last_start_ = 0;
   int last_stop_ = 0;
   bool failed_ = false;
-  std::optional<upgrader::Time> deadline_ = {};  // the time limit of the current round
+  // The time by which the processes of the current round must have started or ended. A round is a
+  // group of processes that start, or stop, together.
+  std::optional<upgrader::Time> deadline_ = {};
 };
 
 }  // namespace fleet

@@ -65,7 +65,7 @@ struct CellWish {
   bool operator==(const CellWish&) const = default;
 };
 
-// Returns the wish of the cell's record desired/COMPONENT. Returns no value if the record is absent
+// Returns the cell's record desired/COMPONENT as a wish. Returns no value if the record is absent
 // (its revision is 0), or if no node may move to the desired version now.
 [[nodiscard]] std::optional<CellWish> wish_of(const Seen<Desired>& record);
 

@@ -120,8 +120,8 @@ class RolloutBatchNow {
   // Returns the nodes that have gone back in the current try of the batch because the judge or a
   // gate gave no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
-  // Returns whether the batch has begun: at least one node has an order to carry out, or no node
-  // waits for its first order.
+  // Returns whether the batch has begun: at least one node has an order to carry out, or all nodes
+  // have already got their first order.
   [[nodiscard]] bool has_begun() const;
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;

@@ -854,8 +854,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    // AGENT's own executable has failed, so it is decided, for --previous and --attempts, that this
-    // start of the upgrader counts as failed.
+    // The executable that AGENT names has failed. So this start of the upgrader counts as a failed
+    // start for the options --previous and --attempts.
     state_.start_is_judged = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));

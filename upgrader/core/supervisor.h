@@ -165,10 +165,10 @@ class Supervisor {
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the generations of the agents that have a deadline that is not after `by`. An agent
-  // with several such deadlines is listed once for each. The deadlines of the gate (the wait for
-  // `confirm`), the trial and --attempts count as deadlines of the incumbent. If there is no
-  // incumbent, 0 is listed for each of them.
+  // Returns, for each deadline that has passed at the time `by`, the generation of its agent. So an
+  // agent with several such deadlines is listed several times. Three deadlines count as those of
+  // the incumbent, or of 0 if there is no incumbent: the end of the wait for `confirm`, the end of
+  // the trial, and the time at which --attempts counts a start as a success.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The code in upgrader/shell may close all

@@ -45,8 +45,8 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
 // structures; in the oldest one, `fallback` and all later members are missing.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
-// Returns a request with the members that the program's header has. Members beyond the `size` that
-// the program gives are not read, and count as absent.
+// Returns a copy of the request. The program may have been compiled with an older header, whose
+// structure is shorter: members beyond `size` are not read, and count as absent.
 agent_protocol_upgrade known_of(const agent_protocol_upgrade* given) {
   agent_protocol_upgrade known = AGENT_PROTOCOL_UPGRADE_INIT;
   std::memcpy(&known, given, std::min(given->size, sizeof known));

@@ -5,11 +5,11 @@
 //   directory  never syncs a directory
 //   late       delays each sync until the program has sent `stop` to an agent
 //   rename     removes the file that a rename is to replace, and then makes the file anew
-//   order      changes the link of --previous, named `previous`, after AGENT's link (the link that
-//              the upgrader's argument AGENT names), instead of before
+//   order      changes AGENT's link first, and then the link of --previous (`previous`). The right
+//              order is the reverse.
 //   death      kills the program when it has changed the link `previous`, but not synced the change
-//   sync       never syncs anything. The check does not use this kind as a bug: the programs that
-//              judge a state after a power cut run with it, which saves time.
+//   sync       never syncs anything. This kind is no bug that the check must find: it saves time
+//              in the programs that judge a state after a power cut.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

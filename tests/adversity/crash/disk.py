@@ -60,7 +60,7 @@ class Tree:
         return Tree([node.copy() for node in self.nodes])
 
     def find(self, path, follow=False, hops=8):
-        """Returns the number of the node that a path from the root names, or None."""
+        """Returns the number of the node (inode) at this path, or None if there is none."""
         number, parts = 0, [part for part in path.split("/") if part and part != "."]
         way = [0]
         for index, part in enumerate(parts):

@@ -108,7 +108,7 @@ class Service:
     # ---- functions for the check of an agent that cannot start
 
     def break_agent(self):
-        """Makes AGENT's link name a program that adds a line to a file, and exits immediately."""
+        """Points AGENT's link to a program that only adds a line to a file, and then exits."""
         self.add_program(BROKEN, "#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
         self.link_to(BROKEN)
 

@@ -123,7 +123,7 @@ canary_budget() {
 
 # Prints a line `PATTERN FILE` for each file that needs an opening comment. PATTERN is a regular
 # expression that the file's first line must match, or `?` if the kind of the file is unknown.
-# check_heads compares the lines with the patterns.
+# check_heads compares the first line of each FILE with its PATTERN.
 openings() {
   tree_files | while IFS= read -r file; do
     case $file in

@@ -369,7 +369,7 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    # SIGHUP ends the daemon's main process, `second`, which does not handle it
+    # The process `second` is now the daemon's main process. It does not handle SIGHUP, and ends.
     one.kill(signal.SIGHUP)
     one.wait()
     assert not runs(first) and not runs(second)

@@ -26,8 +26,8 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Moves the clock by `time`. Reports to the adapter each deadline that passes in this time. Keeps
-  // the adapter's actions after each of these deadlines.
+  // Moves the clock by `time`. Reports to the adapter each deadline that passes in this time, and
+  // collects the actions with which the adapter answers.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;

@@ -196,8 +196,8 @@ def test_a_package_manager_asks_when_a_link_or_its_target_is_replaced(stage):
         hook.daemon.symlink_to(target)
 
     def replace_after(older, replace, path):
-        """Gives the lock file the time of the file `older`. Then calls `replace` again and again
-        until the file `path` is newer than that."""
+        """Gives the lock file the time of the file `older`. Then calls `replace`, which writes the
+        file `path`, until `path` is newer: two quick writes may get the same time."""
         hook.lock.write_text("")
         time = os.lstat(older).st_ctime_ns
         os.utime(hook.lock, ns=(time, time))

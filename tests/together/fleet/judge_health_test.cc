@@ -252,7 +252,7 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  // Replaces this node's last health report, from the end of the soak, by its first one. So the
+  // This node's report of the end of the soak is replaced by the report of its beginning. So the
   // last report is missing. The driver must wait for it, but at most a minute.
   cell.reports(cell.first[0], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");

@@ -37,7 +37,7 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
 }
 
 // The results of many simulated rollouts. A node counts as touched if the rollout has told it to
-// move.
+// run the new version.
 struct Tally {
   double by_judge = 0;     // the share of rollouts that the judge stops
   double by_failures = 0;  // the share that --max-failed stops

@@ -476,7 +476,7 @@ class Crowd {
     bool served = false;
     // When the client began to connect or sent a renewal, as long as the member has not answered.
     std::optional<Ms> asked = {};
-    // When the member became suspect, since it had not answered a renewal in time.
+    // The time at which the member became suspect, because it did not answer a renewal in time.
     std::optional<Ms> suspected = {};
     Ms renews{0};
   };

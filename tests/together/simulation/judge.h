@@ -98,8 +98,9 @@ class Judge {
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Judges the machine at rest, and then makes the next step of the run happen on it. Must be
-  // called when no descriptor is ready and no timer has run out. Returns true if a step was made.
+  // Judges the simulated machine when it is at rest, that is, when no descriptor is ready and no
+  // timer has run out. Then makes the next step of the simulated run happen on the machine. Returns
+  // true if there was a step.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 

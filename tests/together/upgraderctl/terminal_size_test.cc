@@ -17,7 +17,7 @@ using upgrader::TerminalSize;
 
 namespace {
 
-// Returns the size of a new terminal that reports these numbers.
+// Opens a terminal, sets its size to these numbers, and returns what terminal_size() finds.
 TerminalSize reported(unsigned short columns, unsigned short rows) {
   const OwnedFd terminal(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   REQUIRE(terminal);

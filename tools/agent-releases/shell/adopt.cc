@@ -42,7 +42,7 @@ class Adoption {
   Outcome link_place() const;
 
   const Store& store_;
-  Directory parent_;  // the directory that contains the plain file
+  Directory parent_;  // the directory of the plain file that becomes a release
   std::string base_;
   std::string path_;
   std::string name_;

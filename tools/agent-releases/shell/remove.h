@@ -10,7 +10,7 @@
 namespace agent_releases {
 
 struct Use {
-  std::string executable;  // the absolute path of the program to start
+  std::string executable;  // the absolute path of a program that must not be removed
   std::string by;          // the process or upgrader that uses the executable, in words
 };
 

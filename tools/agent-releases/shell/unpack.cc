@@ -183,8 +183,8 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    // parent_of() makes the directory that contains the last component of a path. With an empty
-    // component added to the path, this is the directory of the entry itself.
+    // parent_of() creates the directory of a path without the path's last component. The path gets
+    // an empty last component, so that parent_of() creates the directory of this entry.
     below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());

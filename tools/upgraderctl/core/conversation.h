@@ -115,8 +115,8 @@ class Conversation : public Decider {
     bool sent = false;          // the request of this stage has been written at least once
     bool out_of_sight = false;  // status.json may have lost the answer; see note_pushed_out()
     bool told_no_answer = false;
-    // True if the upgrade may have been begun by a different request with the same id. The upgrade
-    // must then be to the executable that this command names.
+    // True if a different request with the same id may have begun the upgrade. This command then
+    // checks that the upgrade leads to the executable that the command names.
     bool compares = false;
     // in a rehearsal: the candidate was ready, and its peak memory was asked for
     bool measured = false;
