@@ -55,7 +55,7 @@ void JudgeWatch::look_at_moved(const RolloutView& view, Ms now) {
 }
 
 void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node, Ms now) {
-  const NodeSight sight = view.sight(node);
+  const NodeSight& sight = view.sight(node);
   if (unmoved_.erase(node) > 0) {
     cohorts_->leave(node, now);
     parts_.erase(node);
@@ -162,7 +162,7 @@ void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   }
   soak_ms_ = 0;
   for (const std::string& node : view.batch()) {
-    const NodeSight sight = view.sight(node);
+    const NodeSight& sight = view.sight(node);
     if (!runs_new(sight)) continue;
     soak_ms_ += view.rollout->terms.soak_ms;
     if (sight.upgrade.phase != UpgradePhase::soaking && !soaked_.insert(node).second) continue;

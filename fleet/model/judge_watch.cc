@@ -17,7 +17,7 @@ namespace {
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
-    const NodeSight sight = view.sight(node);
+    const NodeSight& sight = view.sight(node);
     const bool begins =
         sight.node.stage == NodeStage::waiting || sight.node.stage == NodeStage::preparing ||
         (sight.node.stage == NodeStage::not_judged && sight.node.again < view.rollout->again);

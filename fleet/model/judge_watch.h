@@ -51,6 +51,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fleet/model/judge_evidence.h"
@@ -157,14 +159,14 @@ class JudgeWatch {
   void take_text(const std::string& key, const std::string* text);
 
   std::string id_;
-  std::map<std::string, Heard> heard_;
+  std::unordered_map<std::string, Heard> heard_;
   std::optional<RolloutJudge> written_;  // the record rollout/RID/judge as it is in the store
   std::optional<Cohorts> cohorts_;       // the compared nodes; no value if the rollout has too few
   RolloutJudge found_;
   Verdict verdict_ = Verdict::not_known;
   bool is_waited_for_ = false;
   std::map<std::string, Part> parts_;
-  std::set<std::string> unmoved_;
+  std::unordered_set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
   Ms control_ms_before_ = 0;  // the control group's time at risk that earlier drivers have seen

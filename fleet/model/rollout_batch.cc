@@ -65,11 +65,12 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
       spread_(is_undoing(view) && view.rollout->undo_now ? 0
                                                          : spread_ms(terms_, view.batch().size())) {
   begin_waits(view, marks, now);
+  nodes_.reserve(view.batch().size());
   for (const std::string& id : view.batch()) {
-    const NodeSight sight = view.sight(id);
+    const NodeSight& sight = view.sight(id);
     Node node{.id = id,
               .record = sight.node,
-              .stand = stand_of(view, id),
+              .stand = stand_of(view, sight),
               .undoes = is_undoing(view),
               .is_unjudged = view.rollout->state == RolloutState::rolling &&
                              sight.node.stage == NodeStage::rolling_back};

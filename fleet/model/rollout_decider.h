@@ -100,8 +100,8 @@ class RolloutWriter {
 class RolloutBatchNow {
  public:
   struct Node {
-    std::string id = {};
-    RolloutNode record = {};
+    const std::string& id;      // in the rollout's view, which must outlive this object
+    const RolloutNode& record;  // in the rollout's view, too
     Stand stand = {};
     // The time limit for the node's answer; no value if no answer is awaited.
     std::optional<Ms> answer_by = {};

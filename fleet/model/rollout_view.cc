@@ -164,9 +164,10 @@ const std::vector<std::string>& RolloutView::batch() const {
   return found == batches.end() ? none : found->second;
 }
 
-NodeSight RolloutView::sight(const std::string& node) const {
+const NodeSight& RolloutView::sight(const std::string& node) const {
+  static const NodeSight none;
   const auto found = nodes.find(node);
-  return found == nodes.end() ? NodeSight{} : found->second;
+  return found == nodes.end() ? none : found->second;
 }
 
 void RolloutView::take(const KeyValue& record) {
@@ -267,8 +268,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   }
 }
 
-Stand stand_of(const RolloutView& view, const std::string& node) {
-  const NodeSight sight = view.sight(node);
+Stand stand_of(const RolloutView& view, const NodeSight& sight) {
   switch (sight.node.stage) {
     case NodeStage::unknown:
       return {Standing::failed, "its stage is not known to this program"};
@@ -302,7 +302,7 @@ Stand stand_of(const RolloutView& view, const std::string& node) {
 }
 
 std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node) {
-  const NodeSight sight = view.sight(node);
+  const NodeSight& sight = view.sight(node);
   const bool has_begun = is_ours(sight, view) && sight.upgrade.phase == UpgradePhase::failed;
   if (has_begun) return sight.upgrade.evidence;
   return sight.answer.command == sight.node.command ? sight.answer.evidence

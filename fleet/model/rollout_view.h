@@ -50,7 +50,9 @@ struct RolloutView {
   // Returns the nodes of the batch under way. After the last batch, returns no nodes. While an undo
   // takes back all batches at the same time, returns all nodes of the rollout.
   [[nodiscard]] const std::vector<std::string>& batch() const;
-  [[nodiscard]] NodeSight sight(const std::string& node) const;
+  // Returns what this view knows of the node. The reference is valid until the view changes. A node
+  // that this view does not know has an empty NodeSight.
+  [[nodiscard]] const NodeSight& sight(const std::string& node) const;
 
   // Stores a record in this view (take), or notes that there is no record at the key (take_absent).
   // Ignores keys that do not matter to this rollout.
@@ -100,7 +102,7 @@ struct Stand {
   std::string why = {};  // why the node has failed or cannot be moved; empty otherwise
 };
 
-[[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);
+[[nodiscard]] Stand stand_of(const RolloutView& view, const NodeSight& sight);
 
 // Returns the evidence (capsule) that the node has reported for the failure of its last order, or
 // an empty list if it has reported none.

@@ -155,8 +155,8 @@ void RolloutWriter::put_node(const std::string& node, const RolloutNode& record)
 
 void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms) {
   const std::string& component = rollout_.terms.component;
-  const NodeSight sight = view_.sight(node);
-  const RolloutNode record = ordered_record(view_, sight, stand_of(view_, node).what, step);
+  const NodeSight& sight = view_.sight(node);
+  const RolloutNode record = ordered_record(view_, sight, stand_of(view_, sight).what, step);
   const bool undoes = record.undo;
   const Command command{
       .id = record.command,
@@ -194,7 +194,7 @@ void RolloutWriter::ask_control(const std::string& node) {
 
 void RolloutWriter::end(const NodeEnding& ending) {
   const std::string& component = rollout_.terms.component;
-  const NodeSight sight = view_.sight(ending.node);
+  const NodeSight& sight = view_.sight(ending.node);
   RolloutNode record = sight.node;
   record.stage = ending.stage;
   record.error = brief(ending.error);
@@ -227,7 +227,7 @@ void RolloutWriter::end(const NodeEnding& ending) {
 // Restores the node's own desired version from before the rollout, if this rollout has written the
 // present one.
 void RolloutWriter::put_wish_before(const std::string& node) {
-  const NodeSight sight = view_.sight(node);
+  const NodeSight& sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;
   const std::string key = key_of(KeyKind::node_desired, {node, rollout_.terms.component});
   if (sight.node.desired_before.empty()) {
