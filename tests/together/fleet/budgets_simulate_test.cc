@@ -12,6 +12,7 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/plan_follower.h"
 #include "fleet/model/record_text.h"
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace budgets_simulate_test {
@@ -20,6 +21,11 @@ namespace {
 
 using namespace fleet;
 using Ids = std::vector<std::string>;
+
+// A cell takes as long as some hundred of the smaller rollouts that `make simulate-fleet RUNS=N`
+// counts, so that target simulates one cell for each hundred runs.
+constexpr std::uint64_t runs_per_cell = 100;
+constexpr std::uint64_t cells_min = 80;
 
 // A cell in which two rollouts of fleet-agent, a desired version of another component and a plan
 // change the same nodes. At each step, one of these four, chosen at random, makes progress or loses
@@ -360,7 +366,8 @@ class Cell {
 // Rows: S-02, S-14
 TEST_CASE(
     "two rollouts, a desired version and a plan never stop more of a site than there are places") {
-  for (unsigned seed = 1; seed <= 200; ++seed) {
+  const std::uint64_t cells = std::max(cells_min, fleet_test::number_of("RUNS", 0) / runs_per_cell);
+  for (unsigned seed = 1; seed <= cells; ++seed) {
     Cell cell(seed);
     cell.run(60'000);
     CAPTURE(seed, cell.words());
@@ -373,6 +380,10 @@ TEST_CASE(
     // driver erases the record of a node in its next step after the node has come up.
     CHECK(cell.places() <= 2);
   }
+  fleet_test::report(
+      "make simulate-fleet RUNS=" + std::to_string(cells * runs_per_cell),
+      std::to_string(cells) + " cells with two rollouts, a desired version and a plan",
+      "all end, and no site has more nodes down than places");
 }
 
 TEST_CASE("canaries: drivers that take a place that is taken are found") {

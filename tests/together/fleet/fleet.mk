@@ -126,7 +126,7 @@ simulate-fleet:
 	@$(MAKE) $(jobs) --no-print-directory $@-here
 simulate-fleet-here: export RUNS := $(or $(RUNS),$(if $(LONG),1000000,100000))
 simulate-fleet-here: $(addprefix $(BUILD)/tests/together/fleet/,rollout_simulate_test \
-  plan_simulate_test)
+  plan_simulate_test budgets_simulate_test)
 	@pids=; for program in $^; do "$$program" & pids="$$pids $$!"; done; \
 	  failed=0; for pid in $$pids; do wait "$$pid" || failed=1; done; exit $$failed
 # `make check` simulates only a part of a day of rollouts. simulate-fleet-day simulates a whole day,
