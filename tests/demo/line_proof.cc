@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <unordered_map>
 
@@ -22,7 +23,9 @@ using sample_agent::to_number;
 // Reads the lines of a file. If `whole_only` is true, leaves out the text after the last newline.
 std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ostringstream content;
+  content << file.rdbuf();
+  const std::string text = content.str();
   std::string_view rest = text;
   std::vector<std::string> lines;
   while (!rest.empty()) {

@@ -413,7 +413,7 @@ TEST_CASE("a record with the longest texts that there may be fits into the store
   const std::string any(70'000, '\x01');
   const std::string id(id_bytes_max, 'n');
   const std::string version(id_bytes_max, '1');
-  const std::vector<std::string> all(5'000, any);
+  const std::vector<std::string> all(names_kept + 1, any);
   CHECK(longest_written(Rollout{.terms = {.component = id,
                                           .version = version,
                                           .digest = any,
