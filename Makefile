@@ -36,7 +36,11 @@ $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
 # Each function gets a section of its own, so that the linker can leave out of a program the
 # functions that the program does not call.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
-  $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
+  $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) $(gcc_heap) -MMD -MP
+# GCC would spend a tenth of its time on freeing memory. With a heap of at least 1 GiB, it frees
+# memory only for the few largest units, which then need 1.8 GB instead of 1.5 GB.
+gcc_heap := $(if $(findstring g++,$(shell $(CXX) --version 2>/dev/null | head -n 1)), \
+  --param ggc-min-heapsize=1048576)
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
