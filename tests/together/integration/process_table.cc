@@ -55,9 +55,12 @@ std::string start_time_of(pid_t pid) {
 }
 
 std::vector<pid_t> children_of(pid_t pid) {
+  const std::string threads = "/proc/" + std::to_string(pid) + "/task";
   std::vector<pid_t> children;
-  for (const int other : numbers_in("/proc")) {
-    if (parent_of(other) == pid) children.push_back(other);
+  for (const int thread : numbers_in(threads)) {
+    std::istringstream list(read_file(threads + "/" + std::to_string(thread) + "/children"));
+    for (pid_t child = 0; list >> child;)
+      children.push_back(child);
   }
   return children;
 }
