@@ -1,7 +1,6 @@
 // Implements the main program of fleet-controller: parses the arguments, and runs the controller or
 // prints a text such as the help.
 #include <curl/curl.h>
-#include <signal.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -13,6 +12,7 @@
 #include "base/standard_output.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
+#include "fleet/common/process_signals.h"
 #include "fleet/controller/controller.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/options.h"
@@ -70,9 +70,6 @@ int perform(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  // Ignore the signals that would end this process if the reader of the log has ended (SIGPIPE), or
-  // if a file would exceed the limit of the file size (SIGXFSZ). The write then fails instead.
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);
+  fleet::prepare_signals();
   return fleet::perform(argc, argv);
 }

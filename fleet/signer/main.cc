@@ -1,7 +1,6 @@
 // Implements the main program of fleet-signer: parses the arguments, and runs the signer or prints
 // a text such as the help.
 #include <curl/curl.h>
-#include <signal.h>
 #include <uv.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include "base/version.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
+#include "fleet/common/process_signals.h"
 #include "fleet/model/keys.h"
 #include "fleet/signer/fleet_signer.h"
 
@@ -63,10 +63,7 @@ std::variant<SignerOptions, Text> signer_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  // Ignore the signals that would end this process if the reader of the log has ended (SIGPIPE), or
-  // if a file would exceed the limit of the file size (SIGXFSZ). The write then fails instead.
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);
+  fleet::prepare_signals();
   curl_global_init(CURL_GLOBAL_DEFAULT);
   const auto asked = fleet::signer_options(argc, argv);
   if (const auto* text = std::get_if<fleet::Text>(&asked)) {
