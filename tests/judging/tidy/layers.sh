@@ -168,8 +168,8 @@ canary_uv() {
 # listed, so that the check reports the first use of any new header.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
-  optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility
-  variant vector'
+  optional set signal.h span stdint.h string string_view tuple type_traits unordered_map
+  unordered_set utility variant vector'
 
 # Prints the calls that do input or output, or that read a clock, in the files that "$scratch/pure"
 # lists.
