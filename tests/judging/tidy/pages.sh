@@ -369,14 +369,20 @@ fleet_program() {
   [ -x "$program" ] || { echo "$program: has not been built"; return 1; }
 }
 
-# Lists the commands of fleetctl, one on each line, each with all its words, such as `status` or
-# `rollout start`.
-fleetctl_commands() {
+# Makes a directory "$scratch/fleetctl" that has, for each command of fleetctl, a file with the
+# command's help text. The file's name has all words of the command, such as `status` or
+# `rollout start`. Does this only once, since all checks are of the same program.
+fleetctl_helps() {
+  helps=$scratch/fleetctl
+  [ ! -d "$helps" ] || return 0
+  mkdir "$helps"
   commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'; }
-  "$program" --help | commands_below | while IFS= read -r first; do
-    below=$("$program" "$first" --help | commands_below)
-    [ -n "$below" ] || echo "$first"
-    for second in $below; do echo "$first $second"; done
+  for first in $("$program" --help | commands_below); do
+    "$program" "$first" --help >"$helps/$first"
+    for second in $(commands_below <"$helps/$first"); do
+      "$program" "$first" "$second" --help >"$helps/$first $second"
+      rm -f "$helps/$first"  # a word that needs a second word is no command
+    done
   done
 }
 
@@ -400,12 +406,10 @@ check_fleet_options() {
     differ "$name --help" "$scratch/help" man/$name.8 "$scratch/page"
   done
   fleet_program fleetctl || return
+  fleetctl_helps
   {
     "$program" --help
-    fleetctl_commands | while IFS= read -r command; do
-      # shellcheck disable=SC2086  # one or two words
-      "$program" $command --help
-    done
+    cat "$scratch/fleetctl"/*
   } | options_of_help >"$scratch/help"
   options_of_fleet_page man/fleetctl.1 >"$scratch/page"
   differ 'fleetctl --help' "$scratch/help" man/fleetctl.1 "$scratch/page"
@@ -424,7 +428,8 @@ canary_fleet_options() {
 
 check_fleet_commands() {
   fleet_program fleetctl || return
-  fleetctl_commands >"$scratch/help"
+  fleetctl_helps
+  ls "$scratch/fleetctl" >"$scratch/help"
   section man/fleetctl.1 DESCRIPTION | sed -nE 's/^\.It Cm ([a-z -]+)$/\1/p' >"$scratch/page"
   differ 'fleetctl --help' "$scratch/help" man/fleetctl.1 "$scratch/page"
 }
