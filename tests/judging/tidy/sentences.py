@@ -22,6 +22,9 @@ words_max = 40
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
+counted_word = re.compile(r"\S*[A-Za-z0-9]\S*")
+comment = re.compile(r"(?:^|\s)//\s*(.*)")
+sentence_end = re.compile(r"(?<=[.?!]) ")
 
 # Matches the beginning of a function's declaration or definition, up to its parameters. Does not
 # match a variable whose initial value contains parentheses, a period or a string.
@@ -41,8 +44,8 @@ Op Pa Pc Pf Po Pq Qc Ql Qo Qq Sm Sq Sx Sy Tn Va Vt Xr""".split())
 ending_macros = set("Sh Ss Pp It Bl El Bd Ed Nd Dd Dt Os Rs Re".split())
 
 
-def words_of(text):
-    return [word for word in text.split() if re.search(r"[A-Za-z0-9]", word)]
+def count_words(text):
+    return len(counted_word.findall(text))
 
 
 def plain(line):
@@ -148,7 +151,7 @@ def sentences_of(path):
 
 def check_page(path):
     for number, sentence in sentences_of(path):
-        count = len(words_of(sentence))
+        count = count_words(sentence)
         if count > words_max:
             print(f"{path}:{number}: {count} words: {sentence[:60]}")
         if riddle.match(sentence):
@@ -160,16 +163,16 @@ def check_page(path):
 def check_contracts(path, lines):
     """Prints comments above functions that do not begin with what the function does."""
     for number, line in enumerate(lines, 1):
-        match = re.match(r"\s*// (.*)", line)
-        if not match or re.match(r"\s*//", lines[number - 2]):
+        text = line.lstrip()
+        if not text.startswith("// ") or lines[number - 2].lstrip().startswith("//"):
             continue
         below = number
-        while below < len(lines) and re.match(r"\s*//", lines[below]):
+        while below < len(lines) and lines[below].lstrip().startswith("//"):  # until code follows
             below += 1
         code = " ".join(text.strip() for text in lines[below:below + 6])
         if lines[below:below + 1] != [""] and function.match(re.split("[{;]", code)[0]):
-            if not contract.match(match.group(1)):
-                print(f"{path}:{number}: says not what the function does: {match.group(1)[:50]}")
+            if not contract.match(text[3:]):
+                print(f"{path}:{number}: says not what the function does: {text[3:53]}")
 
 
 def check_comments(path):
@@ -178,11 +181,14 @@ def check_comments(path):
     check_contracts(path, lines)
     before = ""
     for number, line in enumerate(lines, 1):
-        match = re.search(r"(?:^|\s)//\s*(.*)", line)
+        if "//" not in line:
+            before = ""
+            continue
+        match = comment.search(line)
         text = match.group(1) if match else ""
         whole = line.lstrip().startswith("//")
         begins = not whole or not before or re.search(r"[.?!:]$", before)
-        for sentence in re.split(r"(?<=[.?!]) ", text) if match else []:
+        for sentence in sentence_end.split(text) if match else []:
             if begins and (riddle.match(sentence) or bare_in_code.match(sentence)):
                 print(f"{path}:{number}: {sentence[:70]}")
             begins = True
@@ -190,7 +196,7 @@ def check_comments(path):
 
 
 def count_page(path):
-    lengths = [len(words_of(sentence)) for _, sentence in sentences_of(path)]
+    lengths = [count_words(sentence) for _, sentence in sentences_of(path)]
     lengths = [length for length in lengths if length]
     long = sum(length > words_max for length in lengths)
     mean = sum(lengths) / max(1, len(lengths))
