@@ -212,10 +212,14 @@ canary_heads() {
 # Checks that each test file has a namespace of its own. The test files of a directory are compiled
 # together, so their names would clash otherwise.
 check_test_namespaces() {
-  code_files | grep '_test\.cc$' | xargs grep -l '^TEST_CASE(' | while IFS= read -r file; do
-    name=$(basename "$file" .cc)
-    grep -qx "namespace $name {" "$file" || echo "$file: has no namespace $name"
-  done
+  code_files | grep '_test\.cc$' | xargs awk '
+    FNR == 1 { name = FILENAME; gsub(/.*\/|\.cc$/, "", name) }
+    /^TEST_CASE\(/ { needed[FILENAME] = name }
+    $0 == "namespace " name " {" { has[FILENAME] }
+    END {
+      for (file in needed)
+        if (!(file in has)) print file ": has no namespace " needed[file]
+    }'
 }
 
 canary_test_namespaces() {
@@ -279,8 +283,10 @@ canary_seeds() {
 # is known), can still be injected: the text that the error or canary replaces must be in its file.
 check_planted() {
   grep -v '^#' tests/together/simulation/canaries.table | while IFS= read -r row; do
-    file=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $3 }')
-    script=$(printf '%s\n' "$row" | awk -F ' [|] ' '{ print $4 }')
+    file=${row#* | * | }
+    script=${file#* | }
+    file=${file%% | *}
+    script=${script%% | *}
     sed -E "$script" "$file" | cmp -s - "$file" && echo "nothing is planted: ${row%% | *}"
   done
   python3 -B - <<'END'
