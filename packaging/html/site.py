@@ -9,7 +9,6 @@ Markdown becomes HTML by cmark-gfm, manual pages by mandoc. If a page links to a
 folder of the source tree, this is shown as text below source/."""
 
 import html
-import html.parser
 import os
 import pathlib
 import re
@@ -159,20 +158,17 @@ def with_name(found):
     return f'<{found[1]} id="{name}">{found[2]}</{found[1]}>'
 
 
-class Links(html.parser.HTMLParser):
-    """Collects the links of a page, and the ids in it."""
+class Links:
+    """Has the links of a page, and the ids in it."""
 
     def __init__(self, text):
-        super().__init__()
         self.links, self.names = [], set()
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        for name, value in attrs:
-            if name in ("href", "src"):
-                self.links.append(value)
-            elif name == "id":
-                self.names.add(value)
+        for tag in re.findall(r"<[a-z][^>]*>", text):
+            for name, value in re.findall(r'\s(href|src|id)="([^"]*)"', tag):
+                if name == "id":
+                    self.names.add(html.unescape(value))
+                else:
+                    self.links.append(html.unescape(value))
 
 
 def dead_links(directory):
