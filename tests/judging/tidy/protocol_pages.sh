@@ -137,15 +137,20 @@ check_transcripts() {
     agent-protocol/cpp/wire/serialize.h | sed 's/^/welcome /' >>"$scratch/code"
   transcript_lines | grep -E '^[0-9]+[<>] ' >"$scratch/lines"
   [ -s "$scratch/lines" ] || echo 'man/agent-protocol.7: no transcript found'
-  while IFS= read -r line; do
-    type=$(printf '%s\n' "$line" | sed -nE 's/^[0-9]+[<>] \{"type":"([a-z_]+)".*\}$/\1/p')
-    grep -qxF "$type" "$scratch/code" || echo "man/agent-protocol.7: no message: $line"
-    printf '%s\n' "$line" | grep -oE '"[a-z_]+":' | tr -d '":' | grep -vx type |
-      while IFS= read -r member; do
-        grep -qxF "$type $member" "$scratch/code" ||
-          echo "man/agent-protocol.7: $type has no $member: $line"
-      done
-  done <"$scratch/lines"
+  awk -v code="$scratch/code" '
+    BEGIN { while ((getline known < code) > 0) is_known[known] }
+    {
+      type = $0
+      if (!sub(/^[0-9]+[<>] \{"type":"/, "", type) || !sub(/".*\}$/, "", type)) type = ""
+      if (!(type in is_known)) print "man/agent-protocol.7: no message: " $0
+      rest = $0
+      while (match(rest, /"[a-z_]+":/)) {
+        member = substr(rest, RSTART + 1, RLENGTH - 3)
+        rest = substr(rest, RSTART + RLENGTH)
+        if (member != "type" && !((type " " member) in is_known))
+          print "man/agent-protocol.7: " type " has no " member ": " $0
+      }
+    }' "$scratch/lines"
 }
 
 canary_transcripts() {
