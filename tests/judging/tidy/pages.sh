@@ -31,10 +31,10 @@ canary_lint() {
 check_headings() {
   mandoc_is_installed || return
   page_files | while IFS= read -r page; do
-    sed -nE 's/^\.S[hs] +//p' "$page" | sed 's/\\&//g; s/"//g' >"$scratch/written"
-    mandoc -Tascii -Owidth=100 "$page" | sed '1d; $d; s/.\x08//g' |
-      sed -nE 's/^(   )?([^ ].*)/\2/p' >"$scratch/rendered"
-    diff "$scratch/written" "$scratch/rendered" |
+    sed -nE '/^\.S[hs] +/{s///; s/\\&|"//g; p}' "$page" >"$scratch/written"
+    mandoc -Tascii -Owidth=100 "$page" |
+      sed -nE '1d; $d; s/.\x08//g; s/^(   )?([^ ].*)/\2/p' >"$scratch/rendered"
+    cmp -s "$scratch/written" "$scratch/rendered" || diff "$scratch/written" "$scratch/rendered" |
       sed -nE "s|^< |$page: is not rendered as it is written: |p; s|^> |$page: is rendered: |p"
   done
 }
