@@ -262,10 +262,18 @@ canary_environment() {
 
 # Prints a line `FILE:TEXT:TARGET` for each link in a Markdown file to a file of the tree.
 markdown_links() {
-  tree_files | grep '\.md$' | while IFS= read -r file; do
-    tr '\n' ' ' <"$file" | grep -oE '\[[^]]*\]\([^)#:]+\)' |
-      sed -E "s|^\[(.*)\]\((.*)\)$|$file:\1:\2|"
-  done
+  tree_files | grep '\.md$' | xargs awk '
+    function print_links() {
+      while (match(text, /\[[^]]*\]\([^)#:]+\)/)) {
+        link = substr(text, RSTART + 1, RLENGTH - 2)
+        text = substr(text, RSTART + RLENGTH)
+        sub(/\]\(/, ":", link)
+        print file ":" link
+      }
+    }
+    FNR == 1 { print_links(); file = FILENAME; text = "" }
+    { text = text $0 " " }
+    END { print_links() }'
 }
 
 # Checks that every link leads to a file, and that a link to a test has the name of an existing
@@ -279,10 +287,11 @@ check_links() {
       echo "$file: $target has no test: $text"
     fi
   done
+  tree_files >"$scratch/files"
   grep -ohE '`[a-z_/-]+\.(h|cc|sh)`' ARCHITECTURE.md STYLE.md | tr -d '`' | grep -vx uv.h |
     sort -u | while IFS= read -r path; do
       [ -e "$path" ] || [ -e "upgrader/$path" ] || [ -e "agent-protocol/$path" ] ||
-        tree_files | grep -qE "^(upgrader|agent-protocol/cpp|base)/([a-z]+/)?$path\$" ||
+        grep -qE "^(upgrader|agent-protocol/cpp|base)/([a-z]+/)?$path\$" "$scratch/files" ||
         echo "ARCHITECTURE.md or STYLE.md: $path does not exist"
     done
 }
