@@ -39,14 +39,20 @@ def wait_until(condition, what, patience=PATIENCE):
     return found
 
 
+def about(pid, name):
+    """Returns the bytes of the file /proc/PID/NAME, or no bytes if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
 def stat_fields(pid):
     """Returns the fields of /proc/PID/stat from the third on, such as the state and the parent of
     the process."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        return text[text.rindex(")") + 2 :].split()
-    except (OSError, ValueError):  # the process has ended
-        return None
+    text = about(pid, "stat").decode(errors="replace")
+    return text[text.rindex(")") + 2 :].split() if text else None
 
 
 def runs(pid):
@@ -61,10 +67,7 @@ def parent_of(pid):
 
 def name_of(pid):
     """Returns the name of a process, or an empty text if there is none."""
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
+    return about(pid, "comm").decode(errors="replace").strip()
 
 
 def children(pid):
@@ -87,16 +90,9 @@ def descendants(pid):
 def marked(mark):
     """Returns the processes whose environment contains `mark`. A test gives its mark to all
     processes that it starts, and they give it to their children."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit() or not runs(int(entry)):
-            continue
-        try:
-            if mark.encode() in Path(f"/proc/{entry}/environ").read_bytes():
-                found.append(int(entry))
-        except OSError:
-            pass
-    return found
+    wanted = mark.encode()
+    return [int(entry) for entry in os.listdir("/proc")
+            if entry.isdigit() and wanted in about(entry, "environ") and runs(entry)]
 
 
 def matches(found, wanted):
@@ -304,13 +300,7 @@ class Double:
         return wait_until(self.find_keeper, "the keeper runs")
 
     def find_keeper(self):
-        for pid in children(self.pid):
-            try:
-                if Path(f"/proc/{pid}/comm").read_text() == "agentify-keeper\n":
-                    return pid
-            except OSError:
-                pass
-        return None
+        return next((p for p in children(self.pid) if name_of(p) == "agentify-keeper"), None)
 
     def family(self):
         return marked(self.mark)
