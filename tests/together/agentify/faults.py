@@ -53,11 +53,12 @@ LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 
 def tracer(log, inject=None):
-    """Returns the strace command that traces agentify and its keeper. By `-b execve` strace
-    detaches from a process that calls execve(), so the daemon and the commands of agentify are not
-    traced."""
+    """Returns the strace command that traces agentify and its keeper: all system calls that may
+    fail, or only the one that does. By `-b execve` strace detaches from a process that calls
+    execve(), so the daemon and the commands of agentify are not traced."""
+    calls = inject.split(":")[0] if inject else ",".join(ERRORS)
     words = [shutil.which("strace"), "-qq", "-f", "-b", "execve", "-o", str(log),
-             "-e", "trace=" + ",".join(ERRORS)]
+             "-e", "trace=" + calls]
     return words + (["-e", "inject=" + inject] if inject else [])
 
 
