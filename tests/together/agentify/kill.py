@@ -12,7 +12,6 @@ Ends with `N passed, N failed`, which count the runs."""
 import ctypes
 import multiprocessing
 import os
-import select
 import shutil
 import signal
 import sys
@@ -22,10 +21,13 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from double import AGENTIFY, BUILD, marked, parent_of, runs
+from double import AGENTIFY, BUILD, marked, name_of, parent_of, runs
 from probes import Server
 
 PATIENCE = 60
+# The time in seconds after which the test looks at the files that the traced processes write, if no
+# traced process stops or ends until then.
+QUIET = 0.003
 # The number of runs in `make check`. Each run kills a process at a different system call, so each
 # kind of victim is killed a few times.
 FEW = 21
@@ -53,16 +55,12 @@ def ptrace(request, pid, data=0):
     return LIBC.ptrace(request, pid, None, data)
 
 
-def become_subreaper():
+def become_tracer():
+    """Makes this process the parent of all descendants whose parents have ended, and keeps SIGCHLD
+    pending for look(). Must be called before a thread is started, since the thread would take the
+    signal."""
     LIBC.prctl(SUBREAPER, 1, 0, 0, 0)
-
-
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
 
 
 class Family:
@@ -76,12 +74,14 @@ class Family:
         self.inside = {}  # for each process, whether it is in a system call
         self.alive = set()
         self.ended = {}
+        self.comm = {}  # for each process that makes system calls, its open file /proc/PID/comm
 
     def start(self, argv, environment, output):
         pid = os.fork()
         if pid == 0:
             try:
                 os.setsid()
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
                 os.dup2(output, 1)
                 os.dup2(output, 2)
                 if not self.free:
@@ -100,24 +100,34 @@ class Family:
     def go_on(self, pid, number=0):
         ptrace(CONT if self.free else SYSCALL, pid, number)
 
+    def name_of_caller(self, pid):
+        try:
+            if pid not in self.comm:
+                self.comm[pid] = os.open(f"/proc/{pid}/comm", os.O_RDONLY)
+            return os.pread(self.comm[pid], 100, 0).decode(errors="replace").strip()
+        except OSError:
+            return ""
+
     def look(self):
-        """Waits for the next event of a traced process, and handles it. Returns false if there was
-        none."""
+        """Handles the next event of a traced process. If there is none yet, only waits for one, for
+        a short time. Returns false if none has come in that time."""
         try:
             pid, status = os.waitpid(-1, ALL | os.WNOHANG)
         except ChildProcessError:
-            return False
+            pid = 0
         if pid == 0:
-            return False
+            return signal.sigtimedwait([signal.SIGCHLD], QUIET) is not None
         if not os.WIFSTOPPED(status):
             self.alive.discard(pid)
             self.ended[pid] = status
+            if pid in self.comm:
+                os.close(self.comm.pop(pid))
             return True
         self.alive.add(pid)
         number = os.WSTOPSIG(status)
         if number == signal.SIGTRAP | 0x80:
             entering = self.inside[pid] = not self.inside.get(pid, False)
-            if entering and not self.free and self.step(pid, name_of(pid)):
+            if entering and not self.free and self.step(pid, self.name_of_caller(pid)):
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
@@ -165,7 +175,6 @@ class Life:
         self.struck = None
         self.starts = 0
         self.upgrader = None
-        self.names = {}
 
     # ---- the kill of a run: its moment and its victim
 
@@ -213,14 +222,11 @@ class Life:
         looked = 0
         while time.monotonic() < end:
             happened = self.family.look()
-            looked += 1
+            looked += happened
             if self.upgrader in self.family.ended and self.starts < 3 and not self.ending:
                 self.start()
-            if not happened or looked % 50 == 0:
-                if condition():
-                    return
-                if not happened:
-                    select.select([], [], [], 0.0005)
+            if (not happened or looked % 50 == 0) and condition():
+                return
         raise AssertionError(f"not in time: {what}")
 
     ending = False
@@ -269,8 +275,7 @@ class Life:
                 pass
         end = time.monotonic() + 10
         while marked(self.mark) and time.monotonic() < end:
-            if not self.family.look():
-                select.select([], [], [], 0.001)
+            self.family.look()
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
@@ -298,8 +303,8 @@ def live_through(point):
 
 def main():
     global server
+    become_tracer()
     server = Server()
-    become_subreaper()
     if os.environ.get("POINT"):
         where, number, victim = os.environ["POINT"].split(":")
         print(live((where, int(number), victim)))
@@ -315,7 +320,7 @@ def main():
     chosen = [points[i * len(points) // wanted] for i in range(wanted)]
     workers = int(os.environ.get("WORKERS", os.cpu_count() or 1))
     passed = failed = nobody = 0
-    with multiprocessing.Pool(workers, become_subreaper) as pool:
+    with multiprocessing.Pool(workers, become_tracer) as pool:
         for point, wrong, struck in pool.imap_unordered(live_through, chosen):
             nobody += struck in (None, "nobody")
             passed += not wrong
