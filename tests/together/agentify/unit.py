@@ -3,6 +3,7 @@
 command line as it was typed, and agrees with the service files of the sample agent, which `make
 check-init` tests under real init systems. Ends with `N passed, N failed`."""
 
+import functools
 import itertools
 import os
 import re
@@ -19,9 +20,10 @@ INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "pr
 SAMPLES = Path("sample-agent/init")
 # Words of a command line that wrong quoting would change.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
-ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
+ARGS = ("-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*")
 
 
+@functools.cache
 def printed(init, *words, daemon="/usr/sbin/thing", args=()):
     done = run_command(str(AGENTIFY), "unit", f"--init={init}", *words, "--", daemon, *args)
     assert done.returncode == 0 and done.stderr == "", done
