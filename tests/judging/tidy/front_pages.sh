@@ -43,21 +43,30 @@ check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||
     echo 'README.md: there are not five doors, each with a command and a page'
-  while IFS= read -r row; do
-    page=${row#* | }
-    page=${page%% | *}
-    command=${row#* | * | }
-    if [ -f "$page" ] && sed 's/\\e$//; s/\\-/-/g' "$page" | grep -qF -- "$command"; then
-      echo "found | $command"
-    else
-      echo "${row%% | *} | $command"
-    fi
-  done <"$scratch/doors" >"$scratch/looked"
-  while IFS= read -r row; do
-    case $row in 'found | '*) continue ;; esac
-    grep -qxF -- "found | ${row#* | }" "$scratch/looked" ||
-      echo "README.md: ${row%% | *}: on no page that is linked there: ${row#* | }"
-  done <"$scratch/looked"
+  awk '
+    function text_of(page, line) {
+      if (!(page in text)) {
+        text[page] = ""
+        while ((getline line < page) > 0) {
+          sub(/\\e$/, "", line)
+          gsub(/\\-/, "-", line)
+          text[page] = text[page] line "\n"
+        }
+      }
+      return text[page]
+    }
+    {
+      split($0, part, / \| /)
+      command = substr($0, length(part[1] part[2]) + 7)
+      row[NR] = "README.md: " part[1] ": on no page that is linked there: " command
+      command_of[NR] = command
+      if (index(text_of(part[2]), command)) is_found[command]
+    }
+    END {
+      for (i = 1; i <= NR; i++)
+        if (!(command_of[i] in is_found)) print row[i]
+    }
+  ' "$scratch/doors"
 }
 
 canary_doors() {
