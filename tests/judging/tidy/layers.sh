@@ -52,6 +52,21 @@ not_allowed() {
     !($3 in is_allowed) { print $1 ":" $2 ": includes " opening $3 closing }'
 }
 
+# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those of each file that the file
+# "$scratch/allowed" does not list.
+not_allowed_here() {
+  awk -F: -v allowed="$scratch/allowed" '
+    BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }
+    !($1 in is_allowed) { print $1 ":" $2 ": includes " $3 }'
+}
+
+# usage: without PATTERN BUT
+# Passes on the lines `FILE:LINE:INCLUDED`, except for those whose INCLUDED matches PATTERN and does
+# not match BUT.
+without() {
+  awk -F: -v pattern="$1" -v but="$2" '$3 !~ pattern || $3 ~ but'
+}
+
 # Checks that every file has a layer, and includes no file of a higher layer.
 check_layers() {
   {
@@ -134,9 +149,7 @@ check_cereal() {
     product_files | grep -E '^(tools/agent-conformance|fleet/model)/'
   } \
     >"$scratch/allowed"
-  product_files | includes | grep -E ':(cereal|rapidjson)/' | while IFS=: read -r file line name; do
-    grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
-  done
+  product_files | includes | grep -E ':(cereal|rapidjson)/' | not_allowed_here
 }
 
 canary_cereal() {
@@ -150,10 +163,8 @@ canary_cereal() {
 # sample agent, and by programs of tools/ and fleet/. The library for agents must not include it.
 check_uv() {
   layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
-  product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
-    case $file in sample-agent/* | tools/* | fleet/*) continue ;; esac
-    grep -qxF "$file" "$scratch/allowed" || echo "$file:$line: includes $name"
-  done
+  product_files | grep -vE '^(sample-agent|tools|fleet)/' | includes | grep -E ':uv(\.h|/)' |
+    not_allowed_here
 }
 
 canary_uv() {
@@ -280,13 +291,9 @@ check_notify_watchdog_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^tools/notify-watchdog/' | grep -vE "/($notify_watchdog_shell)\.(h|cc)\$" \
     >"$scratch/pure"
-  includes <"$scratch/pure" | while IFS=: read -r file line name; do
-    case $name in
-      base/*) echo "$name" | grep -qE "^base/($base_shell)[.]" || continue ;;
-      tools/*) echo "$name" | grep -qE "/($notify_watchdog_shell)[.]h" || continue ;;
-    esac
-    echo "$file:$line:$name"
-  done | not_allowed '<' '>'
+  includes <"$scratch/pure" |
+    without '^(base|tools)/' "^base/($base_shell)[.]|^tools/.*/($notify_watchdog_shell)[.]h" |
+    not_allowed '<' '>'
   impure_calls
 }
 
@@ -358,15 +365,9 @@ check_fleet_store() {
   echo "$pure_headers random" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/store/' | grep -vE "/($fleet_store_shell)[a-z0-9_]*\.(h|cc)\$" \
     >"$scratch/pure"
-  includes <"$scratch/pure" | while IFS=: read -r file line name; do
-    case $name in
-      fleet/model/transaction.h | etcd.pb.h) continue ;;
-      fleet/store/*)
-        echo "$name" | grep -qE "/($fleet_store_shell)[a-z0-9_]*\.h\$" || continue
-        ;;
-    esac
-    echo "$file:$line:$name"
-  done | not_allowed '<' '>'
+  includes <"$scratch/pure" |
+    without '^(fleet/model/transaction|etcd[.]pb)[.]h$|^fleet/store/' \
+      "^fleet/store/($fleet_store_shell)[a-z0-9_]*[.]h\$" | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b" /dev/null <"$scratch/pure"
 }
 
@@ -437,14 +438,9 @@ fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 check_fleet_http() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/http/' | grep -vE "/($fleet_http_shell)\.(h|cc)\$" >"$scratch/pure"
-  includes <"$scratch/pure" | while IFS=: read -r file line name; do
-    case $name in
-      fleet/model/* | fleet/store/store.h) continue ;;
-      fleet/orders/* | agent-protocol/cpp/wire/* | base/*) continue ;;
-      fleet/http/*) echo "$name" | grep -qE "/($fleet_http_shell)\.h\$" || continue ;;
-    esac
-    echo "$file:$line:$name"
-  done | not_allowed '<' '>'
+  includes <"$scratch/pure" |
+    without '^fleet/(model|orders|http)/|^fleet/store/store[.]h$|^(agent-protocol/cpp/wire|base)/' \
+      "^fleet/http/($fleet_http_shell)[.]h\$" | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b|std::time\\b" /dev/null <"$scratch/pure"
 }
 
