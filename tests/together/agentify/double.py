@@ -35,7 +35,7 @@ def wait_until(condition, what, patience=PATIENCE):
     while not (found := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"not in time: {what}")
-        select.select([], [], [], 0.002)
+        select.select([], [], [], 0.005)
     return found
 
 
