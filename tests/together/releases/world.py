@@ -23,6 +23,10 @@ MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
 # The members of a manifest that options of `agent-releases pack` can set.
 TRUE_MEMBERS = {"version", "arch", "expires"}
+# What `agent-releases key make` and `pack` have made so far. Starting the program costs most of the
+# tests' time, so a world that needs the same key or release again gets a copy of the files.
+made_keys = {}  # for each name, the contents of the secret key and of the public key
+packed = {}  # for each release, its files as (path below the world, content, mode)
 
 
 def main(result=None):
@@ -68,8 +72,10 @@ class World:
     def close(self):
         for closer in self.closers:
             closer()
-        subprocess.run(["chmod", "-R", "u+rwX", self.place], check=False)
         shutil.rmtree(self.place, ignore_errors=True)
+        if os.path.isdir(self.place):
+            subprocess.run(["chmod", "-R", "u+rwX", self.place], check=False)
+            shutil.rmtree(self.place, ignore_errors=True)
 
     def path(self, *parts):
         return os.path.join(self.place, *parts)
@@ -89,11 +95,16 @@ class World:
 
     def make_key(self, name="release"):
         """Makes a key pair whose public key is trusted. Returns the path of the secret key."""
-        secret = self.path(name + ".key")
-        if not os.path.exists(secret):
-            subprocess.run([PROGRAM, "key", "make", "--no-password",
-                            "--public=" + self.path("keys", name + ".pub"), secret], check=True,
-                           stdout=subprocess.DEVNULL)
+        secret, public = self.path(name + ".key"), self.path("keys", name + ".pub")
+        if os.path.exists(secret):
+            return secret
+        if name in made_keys:
+            self.write(secret, made_keys[name][0], 0o600)
+            self.write(public, made_keys[name][1])
+            return secret
+        subprocess.run([PROGRAM, "key", "make", "--no-password", "--public=" + public, secret],
+                       check=True, stdout=subprocess.DEVNULL)
+        made_keys[name] = pathlib.Path(secret).read_bytes(), pathlib.Path(public).read_bytes()
         return secret
 
     def minisign(self, *arguments):
@@ -111,16 +122,33 @@ class World:
         for name in os.listdir(self.pub):
             if name.startswith("agent-%s-" % number):
                 os.unlink(os.path.join(self.pub, name))
-        command = [PROGRAM, "--json", "--name=agent", "pack", "--out=" + self.pub,
-                   *("--%s=%s" % item for item in wanted.items()),
-                   *(["--sign=" + self.make_key(key)] if key else []),
+        signing = ["--sign=" + self.make_key(key)] if key else []
+        release = (number, content, key, *sorted(wanted.items()))
+        if release not in packed:
+            packed[release] = self.pack(content, signing, wanted)
+        for file in packed[release]:
+            self.write(*file)
+        return self.path(packed[release][0][0])
+
+    def pack(self, content, signing, wanted):
+        """Packs a program. Returns the published files, the manifest first, each as (path below the
+        world, content, mode)."""
+        out = self.make("packed")
+        command = [PROGRAM, "--json", "--name=agent", "pack", "--out=" + out,
+                   *("--%s=%s" % item for item in wanted.items()), *signing,
                    self.write("program", content, 0o755)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
         self.said += done.stderr.decode()
         same(done.returncode, 0)
         os.unlink(self.path("program"))
-        return json.loads(done.stdout)["manifest"]
+        said = json.loads(done.stdout)
+        paths = [pathlib.Path(said[name]) for name in ["manifest", "file", "signature"]
+                 if name in said]
+        files = [("pub/" + path.name, path.read_bytes(), path.stat().st_mode & 0o7777)
+                 for path in paths]
+        shutil.rmtree(out)
+        return files
 
     def forge(self, number, content=b"#!/bin/sh\nexit 0\n", file=None, key="release",
               **changes):
