@@ -7,6 +7,9 @@ import time
 
 PATIENCE_S = 60
 BETWEEN_LOOKS_S = 0.005
+# After a wait of many seconds, the looks are rarer: a look that comes late by a fiftieth of the
+# wait does not matter, but thousands of looks take seconds of processor time.
+LATE_AT_MOST = 0.02
 
 cases = []
 
@@ -64,10 +67,12 @@ def has(text, part):
 def wait(what, condition, patience_s=PATIENCE_S):
     """Waits until condition() returns a true value, and returns that value. The message of a
     failure says what was waited for."""
-    end = time.monotonic() + patience_s
-    while time.monotonic() < end:
+    start = time.monotonic()
+    waited_s = 0.0
+    while waited_s < patience_s:
         found = condition()
         if found:
             return found
-        threading.Event().wait(BETWEEN_LOOKS_S)
+        threading.Event().wait(max(BETWEEN_LOOKS_S, waited_s * LATE_AT_MOST))
+        waited_s = time.monotonic() - start
     raise AssertionError("waited in vain for " + what)
