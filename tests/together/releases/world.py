@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -319,7 +320,14 @@ class Double:
         # Prints no error messages: a client closes the connection after a truncated answer, which
         # is not an error here.
         self.server.handle_error = lambda *_: None
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.is_open = True
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        # serve_forever() would look many times per second whether it is to end.
+        while self.is_open:  # until close() is called
+            self.server.handle_request()
 
     def url(self, name=""):
         return "%s://127.0.0.1:%d/%s" % (self.scheme, self.server.server_address[1], name)
@@ -331,5 +339,7 @@ class Double:
         return [wanted for asked, wanted in self.requests if asked == "/" + path]
 
     def close(self):
-        self.server.shutdown()
+        self.is_open = False
+        self.server.socket.shutdown(socket.SHUT_RDWR)  # ends the wait for the next request
+        self.thread.join()
         self.server.server_close()
