@@ -10,11 +10,16 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 
 from world import PROGRAM, Double, World, same, sha256, strace
 
 MEMORY = "/dev/shm"
+if not os.access(MEMORY, os.W_OK):
+    MEMORY = None
 PLAIN = b"#!/bin/sh\nexit 0\n"
+# A copy of the directory of releases with which most deeds begin. The first stage makes it.
+BEGINNING = tempfile.TemporaryDirectory(prefix="releases-beginning-", dir=MEMORY)
 
 
 def small_tar():
@@ -50,7 +55,7 @@ class Stage(World):
     thousands of directories, which would take long on a disk."""
 
     def __init__(self, deed):
-        super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
+        super().__init__(MEMORY)
         self.root = self.make("root")
         self.releases = self.path("root/releases")
         self.manifests = {"2.0.0": self.publish("2.0.0", PLAIN + b"# 2\n" * 50),
@@ -83,9 +88,14 @@ class Stage(World):
         }[deed]
 
     def begin(self):
-        for number in ["0.9.0", "1.0.0"]:
-            self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
-        self.succeeds("desire", "1.0.0")
+        beginning = os.path.join(BEGINNING.name, "releases")
+        if not os.path.exists(beginning):
+            for number in ["0.9.0", "1.0.0"]:
+                self.succeeds("add", self.publish(number, PLAIN + b"#" + number.encode() + b"\n"))
+            self.succeeds("desire", "1.0.0")
+            shutil.copytree(self.releases, beginning)
+        else:
+            shutil.copytree(beginning, self.releases)
         self.write("root/releases/ledger.jsonl", entry("1.0.0"))
         self.write("root/installed", PLAIN + b"# installed\n", 0o755)
 
