@@ -6,13 +6,12 @@ import io
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tarfile
 import tempfile
 
-from world import PROGRAM, Double, World, same, sha256, strace
+from world import PROGRAM, Double, World, calls_in, same, sha256, strace
 
 MEMORY = "/dev/shm"
 if not os.access(MEMORY, os.W_OK):
@@ -287,15 +286,11 @@ def copy(source, to):
             os.symlink(target, path)
 
 
-# Matches the name of a system call at the beginning of a line of strace.
-CALL = re.compile(r"^(\w+)\(")
-
-
 def traced(log, calls, inject, *command):
     """Returns the command line that runs the command under strace, which logs the system calls
     `calls`. Unless `inject` is None, strace tampers with one of them."""
     options = ["-e", "inject=" + inject] if inject else []
-    return strace(log, "-e", "trace=" + calls, *options, *command)
+    return strace(log, calls, *options, *command)
 
 
 def calls_of(stage, root, calls):
@@ -308,11 +303,7 @@ def calls_of(stage, root, calls):
     same(subprocess.run(traced(log, calls, None, *stage.order(root)), stdout=subprocess.DEVNULL,
                         stderr=subprocess.DEVNULL, check=False).returncode, 0)
     counts, begun = {}, False
-    for line in open(log, errors="replace"):
-        called = CALL.match(line)
-        if not called:
-            continue
-        name = called[1]
+    for name, line in calls_in(log):
         counts[name] = counts.get(name, 0) + 1
         begun = begun or root in line
         if begun and "/exe" not in line:
