@@ -83,9 +83,9 @@ std::string temporary_name(const std::string& name) {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// The compression level. The highest levels of zstd take twice as long as this level, and make the
-// archive only a few percent smaller.
-constexpr const char* zstd_level = "12";
+// The compression level. Level 12 takes twice as long, and 48 MB of memory instead of 12 MB, and
+// makes the archive only one percent smaller.
+constexpr const char* zstd_level = "9";
 
 struct FreeWriter {
   void operator()(archive* writer) const { archive_write_free(writer); }
