@@ -182,6 +182,7 @@ Outcome Unpacking::take(archive_entry* entry) {
   }
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
+    if (directories_.contains(path.value())) return std::monostate{};
     std::vector<std::string> below = path.value();
     // parent_of() creates the directory of a path without the path's last component. The path gets
     // an empty last component, so that parent_of() creates the directory of this entry.
