@@ -13,7 +13,7 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-CHECKS_MAX = 4000  # one check every 5 ms, for 20 s: longer than any machine needs
+CHECKS_MAX = 1000  # one check every 20 ms, for 20 s: longer than any machine needs
 
 
 class Broken(Exception):
@@ -24,7 +24,7 @@ def wait_until(condition, what):
     for _ in range(CHECKS_MAX):
         if condition():
             return
-        select.select([], [], [], 0.005)
+        select.select([], [], [], 0.02)
     raise Broken("waited in vain: " + what)
 
 
