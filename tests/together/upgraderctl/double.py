@@ -1,10 +1,6 @@
-#!/usr/bin/python3
 # A fake upgrader that has a control directory and no agents. It handles status.json, previous.json
 # and the FIFO by the rules of upgrader(8), and executes orders that the test writes to its standard
 # input. It shares no code with upgraderctl or the upgrader.
-#
-# usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until an order
-#                               such as `pass` changes it
 #
 # Each order is one line. The double executes the order, writes status.json, and prints `done`. An
 # order that begins with `when` waits until a request of the named type has been read. See the class
@@ -29,8 +25,9 @@ def spelled(seconds):
 
 
 class Double:
-    """A fake upgrader. Each method `do_NAME` obeys the order NAME, and gets the words after NAME as
-    arguments."""
+    """A fake upgrader with a control directory at the path `directory`. `now`, if given, is a time
+    in seconds, at which the clock stands until an order such as `pass` changes it. Each method
+    `do_NAME` obeys the order NAME, and gets the words after NAME as arguments."""
 
     def __init__(self, directory, now):
         self.directory = directory
@@ -332,7 +329,3 @@ class Double:
                 getattr(self, "do_" + name)(*words)
                 self.write()
                 print("done", flush=True)
-
-
-if __name__ == "__main__":
-    Double(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else None).serve()

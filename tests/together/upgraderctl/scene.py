@@ -2,6 +2,7 @@
 # directory, and upgraderctl, in pipes and at a terminal.
 
 import fcntl
+import multiprocessing
 import os
 import pathlib
 import pty
@@ -18,6 +19,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "support"))
+import double  # noqa: E402
 from cases import case, run_cases  # noqa: E402
 
 CTL = str(pathlib.Path(os.environ.get("BUILD", "build"), "upgraderctl").absolute())
@@ -52,23 +54,39 @@ def read_until(reader, what):
         read += got
 
 
+def live(orders, answers, directory, now, cwd):
+    """Is the fake upgrader of a Double, in its process."""
+    os.dup2(orders, 0)
+    os.dup2(answers, 1)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.chdir(cwd or ".")
+    double.Double(directory, now).serve()
+
+
 class Double:
-    """A fake upgrader in a process of its own."""
+    """A fake upgrader in a process of its own. The process is forked, since the start of another
+    interpreter would take more processor time than most tests."""
 
     def __init__(self, directory, now=None, cwd=None):
-        self.process = subprocess.Popen(
-            [str(HERE / "double.py"), str(directory)] + ([str(now)] if now else []),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=cwd)
-        self.process.stdout.readline()
+        taken, orders = os.pipe()
+        answers, given = os.pipe()
+        self.process = multiprocessing.get_context("fork").Process(
+            target=live, args=(taken, given, str(directory), now, cwd))
+        self.process.start()
+        os.close(taken)
+        os.close(given)
+        self.orders = open(orders, "w", encoding="utf-8")
+        self.answers = open(answers, encoding="utf-8")
+        self.answers.readline()
 
     def tell(self, *orders):
         said = ""
         for order in orders:
-            self.process.stdin.write(order + "\n")
-            self.process.stdin.flush()
-            need(select.select([self.process.stdout], [], [], DEADLINE)[0],
+            self.orders.write(order + "\n")
+            self.orders.flush()
+            need(select.select([self.answers], [], [], DEADLINE)[0],
                  "the double does not answer:", order)
-            said = self.process.stdout.readline()
+            said = self.answers.readline()
             need(said, "the double has ended at:", order)
         return said
 
@@ -82,9 +100,9 @@ class Double:
 
     def end(self):
         self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self.process.join()
+        self.orders.close()
+        self.answers.close()
 
 
 class Scene:
