@@ -363,6 +363,8 @@ TEST_CASE("two errors say that a permission is missing") {
   CHECK(is_forbidden(EPERM));
   CHECK_FALSE(is_forbidden(ENOENT));
   CHECK_FALSE(is_forbidden(0));
+  CHECK(status_of_trouble(EACCES) == exit_refused);
+  CHECK(status_of_trouble(ENOENT) == exit_absent);
 }
 
 }  // namespace options_test

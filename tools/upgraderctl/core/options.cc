@@ -117,4 +117,8 @@ bool is_forbidden(int error_number) {
   return error_number == EACCES || error_number == EPERM;
 }
 
+int status_of_trouble(int error_number) {
+  return is_forbidden(error_number) ? exit_refused : exit_absent;
+}
+
 }  // namespace upgraderctl

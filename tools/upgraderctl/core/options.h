@@ -169,4 +169,8 @@ inline constexpr int exit_signal_base = 128;
 // permission then ends with exit_refused.
 [[nodiscard]] bool is_forbidden(int error_number);
 
+// Returns the exit status of a command that could not read a file: exit_refused if a permission is
+// missing, otherwise exit_absent. `error_number` is the errno value of the failure.
+[[nodiscard]] int status_of_trouble(int error_number);
+
 }  // namespace upgraderctl

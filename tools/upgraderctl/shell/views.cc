@@ -204,10 +204,6 @@ int watch_status(const Options& options, const std::string& path, Terminal& term
   return status;
 }
 
-int status_of_trouble(int error_number) {
-  return is_forbidden(error_number) ? exit_refused : exit_absent;
-}
-
 std::vector<std::string> names_below(const std::string& base, std::error_code& error) {
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator at(base, error), end; !error && at != end;

@@ -19,10 +19,6 @@ namespace upgraderctl {
 // that does not exist is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
 
-// Returns the exit status for a file that cannot be read: exit_refused if a permission is missing,
-// otherwise exit_absent.
-[[nodiscard]] int status_of_trouble(int error_number);
-
 [[nodiscard]] int show_list(const Options& options, const std::vector<Base>& bases,
                             Terminal& terminal);
 [[nodiscard]] int show_status(const Options& options, const std::string& path, Terminal& terminal);
