@@ -25,8 +25,9 @@ MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
 # The members of a manifest that options of `agent-releases pack` can set.
 TRUE_MEMBERS = {"version", "arch", "expires"}
-# What `agent-releases key make` and `pack` have made so far. Starting the program costs most of the
-# tests' time, so a world that needs the same key or release again gets a copy of the files.
+# The files that `agent-releases key make` and `pack` have made so far. Starting the program costs
+# most of the tests' time, so a world that needs the same key or release again gets a copy of the
+# files.
 made_keys = {}  # for each name, the contents of the secret key and of the public key
 packed = {}  # for each release, its files as (path below the world, content, mode)
 
