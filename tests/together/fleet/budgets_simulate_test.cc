@@ -22,9 +22,10 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// A cell takes as long as some hundred of the smaller rollouts that `make simulate-fleet RUNS=N`
-// counts, so that target simulates one cell for each hundred runs.
+// The simulation of one cell takes as long as that of about a hundred small rollouts. So `make
+// simulate-fleet RUNS=N` simulates N small rollouts, and one cell for each hundred of them.
 constexpr std::uint64_t runs_per_cell = 100;
+// The number of cells that `make check`, which does not set RUNS, simulates.
 constexpr std::uint64_t cells_min = 80;
 
 // A cell in which two rollouts of fleet-agent, a desired version of another component and a plan

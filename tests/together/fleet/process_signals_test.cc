@@ -9,9 +9,9 @@
 
 namespace process_signals_test {
 
-// Starts a process that has blocked SIGTERM, as a parent may have done for it, and then prepares
-// its signals if `prepares` is true. The process sends itself the signal. Returns its wait status;
-// it exits with 3 if the signal has not ended it.
+// Starts a process that blocks SIGTERM, in place of a parent that has blocked it. If `prepares` is
+// true, the process then calls prepare_signals(). At last the process sends itself the signal
+// `number`, and exits with status 3 if the signal has not ended it. Returns the wait status.
 int status_after(int number, bool prepares) {
   const pid_t child = fork();
   if (child == 0) {

@@ -55,7 +55,8 @@ def read_until(reader, what):
 
 
 def live(orders, answers, directory, now, cwd):
-    """Is the fake upgrader of a Double, in its process."""
+    """Runs a fake upgrader, in the process that was forked for it. `orders` and `answers` are the
+    descriptors from which it reads its orders and to which it writes its answers."""
     os.dup2(orders, 0)
     os.dup2(answers, 1)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
