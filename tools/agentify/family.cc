@@ -110,6 +110,10 @@ constexpr std::size_t stat_bytes_max = 1024;
 // the same pids.
 constexpr int parents_max = 4096;
 
+// find_heir() lists the processes at most this many times. Only processes that fork and exit again
+// and again could make it list them more often, and meanwhile the keeper would obey no order.
+constexpr int lists_max = 64;
+
 std::optional<Process> look_at(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -143,6 +147,29 @@ std::vector<Process> list_processes() {
     if (std::optional<Process> process = look_at(pid)) all.push_back(*process);
   }
   return all;
+}
+
+// Lists the processes again as long as a list shows a newly ended child. If a child was alive when
+// `list` began, and has exited by the time at which its state was read, the list shows it as ended,
+// and no earlier list did. Its orphan may be missing in this list. If a list shows no newly ended
+// child, no process of the family was alive when the list began.
+pid_t find_heir(pid_t keeper, const std::function<std::vector<Process>()>& list) {
+  std::set<pid_t> ended;
+  for (int round = 0; round < lists_max; ++round) {
+    const std::vector<Process> all = list();
+    if (const pid_t found = heir(all, keeper); found != 0) return found;
+    bool newly_ended = false;
+    for (const Process& process : all) {
+      if (process.parent == keeper && ended.insert(process.pid).second) newly_ended = true;
+    }
+    if (!newly_ended) break;
+  }
+  return 0;
+}
+
+bool is_living(pid_t process) {
+  const std::optional<Process> looked = look_at(process);
+  return looked && !looked->ended;
 }
 
 bool descends_from(pid_t process, pid_t ancestor) {

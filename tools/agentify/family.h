@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -58,8 +59,19 @@ struct Process {
 // of all orphans of the daemon.
 [[nodiscard]] pid_t heir(const std::vector<Process>& all, pid_t keeper);
 
-// Returns all processes, or an empty list if /proc cannot be read.
+// Returns all processes, or an empty list if /proc cannot be read. A process that is born while the
+// list is made may be missing in it.
 [[nodiscard]] std::vector<Process> list_processes();
+
+// Calls `list`, which returns all processes, until it is certain whether `keeper` has an heir.
+// Returns what heir() returns. The keeper must not reap a child meanwhile. One list is not enough:
+// a child of the keeper may fork and exit while the list is made, and its own child, the new
+// orphan, may be missing in this list.
+[[nodiscard]] pid_t find_heir(pid_t keeper,
+                              const std::function<std::vector<Process>()>& list = list_processes);
+
+// Returns true if the process exists and has not exited.
+[[nodiscard]] bool is_living(pid_t process);
 
 // Returns true if `process` is `ancestor` or a descendant of it. Reads only the ancestors of
 // `process` in /proc.

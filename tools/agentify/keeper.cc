@@ -221,8 +221,9 @@ void Keeper::start() {
 
 // Makes the process `pid` the daemon's main process, if it descends from the keeper. If it is not a
 // child of the keeper, wait(2) cannot report its exit, so a pidfd is opened that reports the exit.
+// While the main process is alive, a process that has exited cannot take its place.
 void Keeper::adopt(pid_t pid) {
-  if (pid == main_ && phase_ == Phase::keeping) return;
+  if (phase_ == Phase::keeping && (pid == main_ || !is_living(pid))) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
     if (phase_ == Phase::asking) main_ended(DaemonEnding{});
     return;
@@ -284,7 +285,7 @@ void Keeper::main_ended(const DaemonEnding& ending) {
   tell({.kind = News::Kind::ended,
         .value = ending.value,
         .how = static_cast<int>(ending.how),
-        .heir = heir(list_processes(), ::getpid())});
+        .heir = find_heir(::getpid())});
 }
 
 // Begins to kill all processes of the daemon. Closes the pidfd of the main process: after the exit

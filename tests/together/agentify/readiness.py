@@ -376,6 +376,29 @@ def test_notify_main_process(stage):
     assert not one.family()
 
 
+def test_notify_main_process_that_has_ended(stage):
+    """--ready=notify: MAINPID of a process that has ended changes nothing, even if the daemon has
+    not reaped this process"""
+    text = """
+import os
+ended = os.fork()
+if ended == 0:
+    os._exit(0)
+os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)
+open(os.environ["DIR"] + "/ended", "w").write("%d\\n" % ended)
+""" + NOTIFIES
+    one = stage.agentify("--ready=notify", daemon=python(stage, text)).activate()
+    main, ended = int(stage.read("pid")), int(stage.read("ended"))
+    make(stage, "say0", f"MAINPID={ended}\nREADY=1")
+    one.expect("healthy")
+    make(stage, "say1", "STATUS=still there")
+    one.expect("status", text="still there")
+    assert runs(main)
+    one.stop()
+    one.expect("stopped")
+    assert one.wait() == 0
+
+
 def test_a_daemon_that_forks(stage):
     """if a daemon forks twice, agentify sends signals to the last process, and takes the end of
     that process as the daemon's end"""

@@ -353,6 +353,32 @@ TEST_CASE("descendants are found through all generations, and the oldest orphan 
   CHECK(descendants({{1, 1, 0, false}, {2, 3, 0, false}, {3, 2, 0, false}}, 2).size() == 1);
 }
 
+TEST_CASE("an orphan that is born while the processes are listed is found in the next list") {
+  // Process 6 forks, and exits before its state is read: the first list lacks its child 7. The next
+  // list lacks the child of 7 for the same reason.
+  std::vector<std::vector<Process>> lists = {
+      {{6, 2, 15, true}},
+      {{6, 2, 15, true}, {7, 2, 16, true}},
+      {{6, 2, 15, true}, {7, 2, 16, true}, {8, 2, 17, false}, {9, 2, 18, false}},
+  };
+  std::size_t listed = 0;
+  CHECK(find_heir(2, [&] { return lists.at(listed++); }) == 8);
+  CHECK(listed == 3);
+}
+
+TEST_CASE("if two lists show the same ended children, and no other child, there is no heir") {
+  std::vector<std::vector<Process>> lists = {
+      {{6, 2, 15, true}, {9, 3, 1, false}},
+      {{6, 2, 15, true}, {10, 3, 1, false}},
+  };
+  std::size_t listed = 0;
+  CHECK(find_heir(2, [&] { return lists.at(listed++); }) == 0);
+  CHECK(listed == 2);
+  // A family that never stops forking and exiting does not keep the keeper busy for ever.
+  pid_t newest = 100;
+  CHECK(find_heir(2, [&] { return std::vector<Process>{{++newest, 2, 1, true}}; }) == 0);
+}
+
 TEST_CASE("processes that cannot be killed are looked at ever less often, up to once in a second") {
   CHECK(Sweep().interval_ms() == 10);
   CHECK(next_sweep_interval(10, false) == 20);
