@@ -64,7 +64,14 @@ class Unpacking {
   Outcome take_all();
   Outcome take(archive_entry* entry);
   Outcome take_file(archive_entry* entry, const std::vector<std::string>& path);
-  Outcome copy_data(int file, const std::string& path, Hash& hash);
+  // A file that is being unpacked.
+  struct Writing {
+    int file;
+    const std::string& path;
+    Hash& hash;
+  };
+  Outcome fill_hole(const Writing& writing, std::int64_t at, std::int64_t end);
+  Outcome copy_data(const Writing& writing, std::int64_t length);
   Outcome take_hard_link(const Link& link);
   Outcome take_symbolic_link(const Link& link);
   Outcome note(Listed listed);
@@ -118,33 +125,46 @@ Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   return parent;
 }
 
-Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
+// Writes zeros for the bytes from `at` to `end`, a hole of a sparse file.
+Outcome Unpacking::fill_hole(const Writing& writing, std::int64_t at, std::int64_t end) {
   static constexpr std::array<char, 4'096> zeros{};
+  for (; at < end; at += static_cast<std::int64_t>(zeros.size())) {
+    const std::int64_t gap = std::min<std::int64_t>(end - at, zeros.size());
+    const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
+    writing.hash.add(hole);
+    if (const Outcome written = write_all(writing.file, writing.path, hole); !written) {
+      return written;
+    }
+  }
+  return std::monostate{};
+}
+
+// Writes the content of the current entry, a file of `length` bytes. libarchive skips the holes of
+// a sparse file. It says where the next data begin after a hole, but says nothing of a hole at the
+// end.
+Outcome Unpacking::copy_data(const Writing& writing, std::int64_t length) {
   std::int64_t at = 0;
   while (true) {
     const void* bytes = nullptr;
     std::size_t size = 0;
     la_int64_t offset = 0;
     const int result = archive_read_data_block(reader_, &bytes, &size, &offset);
-    if (result == ARCHIVE_EOF) return std::monostate{};
-    if (result != ARCHIVE_OK) return broken();
+    if (result != ARCHIVE_OK && result != ARCHIVE_EOF) return broken();
+    if (result == ARCHIVE_EOF) offset = std::max(at, length);
     const auto end = offset + static_cast<std::int64_t>(size);
     if (offset < at || end - at > bytes_max_ - bytes_) {
       return Refusal{"the archive has more than " + std::to_string(bytes_max_) +
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    // libarchive skips the holes of a sparse file, so fill them with zeros.
-    for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
-      const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
-      const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
-      hash.add(hole);
-      if (const Outcome written = write_all(file, path, hole); !written) return written;
-    }
+    if (const Outcome filled = fill_hole(writing, at, offset); !filled) return filled;
+    if (result == ARCHIVE_EOF) return std::monostate{};
     at = end;
     const std::string_view piece(static_cast<const char*>(bytes), size);
-    hash.add(piece);
-    if (const Outcome written = write_all(file, path, piece); !written) return written;
+    writing.hash.add(piece);
+    if (const Outcome written = write_all(writing.file, writing.path, piece); !written) {
+      return written;
+    }
   }
 }
 
@@ -164,7 +184,8 @@ Outcome Unpacking::take_file(archive_entry* entry, const std::vector<std::string
   if (!file) return refusal_of_entry(file.refusal(), shown);
   Hash hash;
   const int descriptor = file.value().get();
-  if (const Outcome copied = copy_data(descriptor, shown, hash); !copied) return copied;
+  const Outcome copied = copy_data({descriptor, shown, hash}, archive_entry_size(entry));
+  if (!copied) return copied;
   const mode_t kept = (mode & 0111) != 0 ? 0555U : 0444U;
   if (::fchmod(descriptor, kept) != 0) return refusal_from_errno("write", shown);
   if (const Outcome synced = sync(descriptor, shown); !synced) return synced;
