@@ -64,6 +64,19 @@ TEST_CASE("a wait for a lock ends when the lock is free, or when the wait is can
   CHECK(wait_for_lock(bench.directory, "lock", patient));
 }
 
+TEST_CASE("a file keeps its mode while another process has the lock") {
+  Bench bench;
+  bench.place.write("published", "", 0644);
+  LockHolder holder(bench.place / "published");
+
+  const auto lock = try_lock(bench.directory, "published");
+
+  CHECK(holder.has_held());
+  REQUIRE(lock);
+  CHECK_FALSE(lock.value());
+  CHECK(bench.mode("published") == 0644);
+}
+
 TEST_CASE("a file that others could open is closed to them, and one that is new is, too") {
   Bench bench;
   bench.place.write("old", "", 0644);

@@ -43,9 +43,6 @@ Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) return refusal_from_errno("read", path);
     if (!S_ISREG(status.st_mode)) return Refusal{path + " is not a regular file"};
-    if ((status.st_mode & permission_bits) != lock_mode && ::fchmod(descriptor, lock_mode) != 0) {
-      return refusal_from_errno("change the mode of", path);
-    }
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return std::optional<upgrader::OwnedFd>{};
       return refusal_from_errno("lock", path);
@@ -53,9 +50,13 @@ Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
     const auto named = directory.status(name);
     if (!named) return named.refusal();
     const auto& there = named.value();
-    if (there && there->st_ino == status.st_ino && there->st_dev == status.st_dev) {
-      return std::optional(std::move(file.value()));
+    if (!there || there->st_ino != status.st_ino || there->st_dev != status.st_dev) continue;
+    // Only the holder of the lock may change the mode. Another process that holds it may have given
+    // the file its final mode, and be about to rename it.
+    if ((status.st_mode & permission_bits) != lock_mode && ::fchmod(descriptor, lock_mode) != 0) {
+      return refusal_from_errno("change the mode of", path);
     }
+    return std::optional(std::move(file.value()));
   }
 }
 

@@ -27,8 +27,8 @@ struct Patience {
 
 // Opens and locks the regular file `name`, and makes the file if it does not exist. Returns nothing
 // if the file is locked already. After locking, checks that `name` still leads to the locked file,
-// because a different process may have removed the file in between. Corrects the mode of the file,
-// so that other users cannot open it.
+// because a different process may have removed the file in between. Corrects the mode of the locked
+// file, so that other users cannot open it.
 [[nodiscard]] Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
                                                                 const std::string& name,
                                                                 int flags = 0);
