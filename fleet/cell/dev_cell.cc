@@ -12,6 +12,7 @@ namespace {
 constexpr int person_days = 90;
 constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
+constexpr std::string_view hooks_directory = "hooks";
 
 // The numbers of the rounds in which a trial cell's programs are started and stopped. The store is
 // started first and stopped last, so that the nodes can write to it until they have exited.
@@ -96,6 +97,7 @@ std::vector<std::string> agent_line(const DevTerms& terms, const std::string& ho
           "--keys=" + terms.directory + "/keys",
           "--allow-file=" + terms.directory + "/releases",
           "--state=" + home,
+          "--hooks=" + terms.directory + "/" + std::string(hooks_directory),
           "--lease=5",
           "--component=" + std::string(dev_component) + "=" + daemon + "/control:" + daemon +
               "/releases"};
@@ -195,7 +197,8 @@ std::vector<DevProgram> dev_programs(const DevTerms& terms) {
 }
 
 std::vector<std::string> dev_directories(const DevTerms& terms) {
-  std::vector<std::string> all{"log", "keys", "releases", std::string(snapshots_directory)};
+  std::vector<std::string> all{"log", "keys", "releases", std::string(hooks_directory),
+                               std::string(snapshots_directory)};
   for (int i = 1; i <= terms.nodes; ++i) {
     all.push_back(dev_node(i));
     all.push_back(dev_node(i) + "/" + std::string(dev_component));

@@ -168,7 +168,7 @@ TEST_CASE("the file of ports is read as it was written, and no other") {
   }
 }
 
-TEST_CASE("a trial cell has a signer, and controllers that serve HTTP to read and HTTPS to order") {
+TEST_CASE("a trial cell has its own hooks, a signer, and controllers with HTTP and HTTPS") {
   const DevTerms terms{.directory = "/d", .ports = {1, 2, 8'080, 8'443}, .nodes = 1};
   std::map<std::string, std::string> options;
   for (const DevProgram& one : dev_programs(terms)) {
@@ -184,6 +184,8 @@ TEST_CASE("a trial cell has a signer, and controllers that serve HTTP to read an
   CHECK(has_option("fleet-controller c1", "--cert=/d/c1-controller.pem"));
   CHECK(has_option("fleet-controller c2", "--http=127.0.0.1:8080"));
   CHECK(options["fleet-controller c2"].find("--http-c") == std::string::npos);
+  CHECK(has_option("n1", "--hooks=/d/hooks"));
+  CHECK(std::ranges::count(dev_directories(terms), "hooks") == 1);
   CHECK(has_option("fleet-signer", "--cert=/d/root.pem"));
   CHECK(has_option("fleet-signer", "--signer-key=/d/ca.key"));
   CHECK(dev_https(terms) == "https://127.0.0.1:8443");
