@@ -184,18 +184,36 @@ TEST_CASE("of too many occasions the oldest waiting one is dropped, and not the 
   CHECK(all.ends_with(" u70 "));
 }
 
-TEST_CASE("only a missing permission ends the command if the status cannot be read") {
-  Occasions occasions(Occasion::good, 30s);
-  const auto unreadable = [](int error_number) {
-    return Look{std::nullopt, std::nullopt, true, Hearing::unknown, error_number, "trouble"};
-  };
-  show(occasions, look(with({})), 0s);
-  show(occasions, unreadable(0), 1s);
-  show(occasions, unreadable(ENOENT), 2s);
+Look unreadable(int error_number) {
+  return Look{std::nullopt, std::nullopt, true, Hearing::unknown, error_number, "trouble"};
+}
 
-  const Finish refused{exit_refused, "trouble"};
-  CHECK(occasions.looked(unreadable(EACCES), 3s) == refused);
-  CHECK(occasions.looked(unreadable(EPERM), 3s) == refused);
+TEST_CASE("only missing rights end the command if the status cannot be read") {
+  Occasions occasions(Occasion::good, 30s);
+  show(occasions, look(with({})), 0s);
+  show(occasions, unreadable(0), 10s);
+  show(occasions, unreadable(ENOENT), 20s);
+  const int error_number = GENERATE(EACCES, EPERM);
+  show(occasions, unreadable(error_number), 30s);
+  CHECK(occasions.next_deadline() == 35s);
+
+  const std::optional<Finish> refused = occasions.looked(unreadable(error_number), 35s);
+
+  CHECK(refused == Finish{exit_refused, "trouble"});
+}
+
+TEST_CASE(
+    "a directory that is given to the caller only after it was made does not end the command") {
+  Occasions occasions(Occasion::good, 30s);
+  show(occasions, unreadable(EACCES), 0s);
+  show(occasions, unreadable(ENOENT), 4s);
+  CHECK_FALSE(occasions.next_deadline());
+  show(occasions, unreadable(EACCES), 5s);
+  show(occasions, look(with({})), 9s);
+
+  show(occasions, look(with({})), 39s);
+
+  CHECK(run_all(occasions, 39s) == "1.0 ");
 }
 
 }  // namespace occasions_test

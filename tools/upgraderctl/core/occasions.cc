@@ -49,13 +49,13 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
+  const bool lacks_rights = missing_rights_.looked(look, now);
   // While the status cannot be read, a different agent may become active. So the time for which an
   // agent has been active is counted from zero again when the status can next be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
-    if (is_forbidden(look.error_number)) return Finish{exit_refused, look.trouble};
-    return std::nullopt;
+    return lacks_rights ? std::optional(Finish{exit_refused, look.trouble}) : std::nullopt;
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
@@ -132,7 +132,8 @@ std::optional<OccasionEnvironment> Occasions::next(Duration now) {
 std::optional<Duration> Occasions::next_deadline() const {
   const std::optional<Duration> good =
       active_since_ ? std::optional(*active_since_ + after_) : std::nullopt;
-  return upgrader::earlier_of(good, running_ ? std::nullopt : retry_at_);
+  const std::optional<Duration> retry = running_ ? std::nullopt : retry_at_;
+  return upgrader::earlier_of(missing_rights_.next_deadline(), upgrader::earlier_of(good, retry));
 }
 
 }  // namespace upgraderctl

@@ -1,5 +1,5 @@
 // Decides when `upgraderctl on` runs its command, and with which environment variables. Also ends
-// `upgraderctl on` if the permission to read the status is missing. runner.h reads the control
+// `upgraderctl on` if the rights to read the status are missing. runner.h reads the control
 // directory, calls this class after each reading and when the command has exited, and runs the
 // command. The command is run on these occasions:
 //
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tools/upgraderctl/core/decider.h"
+#include "tools/upgraderctl/core/missing_rights.h"
 
 namespace upgraderctl {
 
@@ -40,9 +41,9 @@ class Occasions {
   // is `good`, `after` is how long an agent must have been active before the occasion comes.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
-  // Takes in the state of the control directory. Returns how `upgraderctl on` ends if the
-  // permission to read the status is missing: no occasion would ever be seen. Otherwise returns
-  // nothing.
+  // Takes in the state of the control directory. Returns how `upgraderctl on` ends if the rights to
+  // read the status have been missing for some time: no occasion would ever be seen. Otherwise
+  // returns nothing.
   [[nodiscard]] std::optional<Finish> looked(const Look& look, Duration now);
   // Records that the command has exited. `well` is true if its exit status was 0. Otherwise the
   // command will be run again.
@@ -67,6 +68,7 @@ class Occasions {
   Duration after_;
   std::vector<std::string> seen_;  // identifies the ended upgrades in the last status that was read
   std::vector<OccasionEnvironment> waiting_;
+  MissingRights missing_rights_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
   std::string good_life_;  // the run of the upgrader in which the occasion `good` has come

@@ -23,7 +23,7 @@ Orders PhaseWait::start(Duration now) {
 }
 
 Orders PhaseWait::step(const Happening& happening, Duration now) {
-  if (const auto* looked = std::get_if<Looked>(&happening)) return take(looked->look);
+  if (const auto* looked = std::get_if<Looked>(&happening)) return take(looked->look, now);
   if (const auto* interrupted = std::get_if<Interrupted>(&happening)) {
     return finish(exit_signal_base + interrupted->signal, "interrupted");
   }
@@ -34,8 +34,9 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
   return {};
 }
 
-Orders PhaseWait::take(const Look& look) {
-  if (!look.status) return no_status(look);
+Orders PhaseWait::take(const Look& look, Duration now) {
+  const bool lacks_rights = missing_rights_.looked(look, now);
+  if (!look.status) return no_status(look, lacks_rights);
   const Status& status = *look.status;
   // An upgrader that exits removes its FIFO before it writes its last status. If the FIFO is gone
   // and the status does not show the exit, read the directory once more before the upgrader counts
@@ -63,11 +64,11 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// Handles a control directory whose status cannot be read. Ends the wait if the permission to read
-// is missing, because more waiting would not help. Otherwise continues to wait: an upgrader may
-// start, or may replace a damaged status file.
-Orders PhaseWait::no_status(const Look& look) {
-  if (is_forbidden(look.error_number)) return finish(exit_refused, look.trouble);
+// Handles a control directory whose status cannot be read. Ends the wait if the rights to read it
+// are missing for good. Otherwise continues to wait: an upgrader may start, or may replace a
+// damaged status file.
+Orders PhaseWait::no_status(const Look& look, bool lacks_rights) {
+  if (lacks_rights) return finish(exit_refused, look.trouble);
   if (look.error_number == ENOENT || look.trouble.empty()) return nobody_runs();
   return say_once(look.trouble + "; waiting for phase " + phase_);
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tools/upgraderctl/core/decider.h"
+#include "tools/upgraderctl/core/missing_rights.h"
 
 namespace upgraderctl {
 
@@ -20,11 +21,13 @@ class PhaseWait : public Decider {
 
   [[nodiscard]] Orders start(Duration now) override;
   [[nodiscard]] Orders step(const Happening& happening, Duration now) override;
-  [[nodiscard]] std::optional<Duration> next_deadline() const override { return limit_; }
+  [[nodiscard]] std::optional<Duration> next_deadline() const override {
+    return upgrader::earlier_of(limit_, missing_rights_.next_deadline());
+  }
 
  private:
-  [[nodiscard]] Orders take(const Look& look);
-  [[nodiscard]] Orders no_status(const Look& look);
+  [[nodiscard]] Orders take(const Look& look, Duration now);
+  [[nodiscard]] Orders no_status(const Look& look, bool lacks_rights);
   [[nodiscard]] Orders nobody_runs();
   [[nodiscard]] Orders say_once(std::string text);
 
@@ -33,7 +36,8 @@ class PhaseWait : public Decider {
   std::string tells_;
   std::optional<Duration> limit_;
   std::optional<Status> first_;  // the first status that was read of a running upgrader
-  bool gone_ = false;            // when the directory was last read, no upgrader was running
+  MissingRights missing_rights_;
+  bool gone_ = false;  // when the directory was last read, no upgrader was running
   bool told_ = false;
 };
 
