@@ -22,7 +22,7 @@ class Agent(Conversation):
     """The agent's end of the conversation with the upgrader. A process has one, and must open it in
     the main thread, before anything else. An agent is a context manager that closes the
     conversation at the end, and an iterator over the agent's events. Any thread may call the
-    methods, except close(), which the main thread must call.
+    methods.
 
     A call that sends a message raises Refused if the protocol does not allow the message in the
     current state, if too much is still unsent, if the conversation has been closed, or in a process
@@ -70,7 +70,8 @@ class Agent(Conversation):
 
     def fileno(self) -> int:
         """Returns a descriptor for an event loop: it polls readable when next() may have an event,
-        or can send messages for which the pipe had no room."""
+        or can send messages for which the pipe had no room. After close() the descriptor stays
+        open, and polls readable: next() raises ValueError."""
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
@@ -87,10 +88,15 @@ class Agent(Conversation):
             self._poll.poll(None if left is None else min(left, POLL_SECONDS_MAX))
 
     def __iter__(self) -> Iterator[events.Event]:
-        """Yields events without end, so the program must leave its loop itself, after the event
-        Stop."""
+        """Yields events until the conversation is closed, so the program must leave its loop
+        itself, after the event Stop."""
         while True:
-            event = self.wait()
+            try:
+                event = self.wait()
+            except ValueError:
+                if not self._closed:
+                    raise
+                return
             if event is not None:
                 yield event
 

@@ -57,7 +57,12 @@ class AsyncAgent:
 
     async def _all(self) -> AsyncIterator[events.Event]:
         while True:
-            event = await self.wait()
+            try:
+                event = await self.wait()
+            except ValueError:
+                if not self._agent._closed:
+                    raise
+                return
             if event is not None:
                 yield event
 

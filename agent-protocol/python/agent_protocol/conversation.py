@@ -61,8 +61,8 @@ def refuse_worker() -> None:
 
 
 class Conversation:
-    """Owns the pipes. Must be made and closed in the main thread, since it catches SIGTERM. Any
-    thread may call the other methods, which hold a lock while they use the pipes."""
+    """Owns the pipes. Must be made in the main thread, since it catches SIGTERM. Any thread may
+    call the methods, which hold a lock while they use the pipes."""
 
     def __init__(self, version: Optional[str] = None) -> None:
         self.alone = "AGENT_PROTOCOL" not in os.environ
@@ -76,6 +76,7 @@ class Conversation:
         self._unsent_stopped = b""
         self._told_over = False
         self._terminated = False
+        self._closed = False
         self._owner = os.getpid()
         self._renew_lock()
         os.register_at_fork(after_in_child=self._renew_lock)
@@ -94,19 +95,24 @@ class Conversation:
             del os.environ[name]
 
     def close(self) -> None:
-        """Closes the conversation's descriptors except the lock's. SIGTERM gets its former handler
-        back. Sends nothing to the upgrader."""
+        """Closes the pipes to the upgrader. Sends nothing to the upgrader. Wakes every thread that
+        waits in wait(), which then raises ValueError. SIGTERM gets its former handler back: now if
+        the main thread calls close(), otherwise when the next SIGTERM comes, since Python changes
+        handlers only in the main thread."""
+        # The descriptors for waiting stay open. Another thread may be waiting for them, or the main
+        # thread may be in the handler of SIGTERM, which writes to one of them. If they were closed,
+        # a new file could get their numbers meanwhile.
         with self._lock:
-            if self._poll.closed:
+            if self._closed:
                 return
+            self._closed = True
             self._upgrading.close()
-            signal.signal(signal.SIGTERM, self._old_handler)
-            self._poll.close()
-            os.close(self._woken)
-            os.close(self._wake)
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, self._old_handler)
             if self._channel:
                 self._channel.close()
             self._channel = None
+            self._rouse()
 
     def next(self) -> Optional[events.Event]:
         """Returns the next event, or None if there is none now. Never waits. Should be called until
@@ -151,7 +157,7 @@ class Conversation:
         process that read the pipe would take messages, such as `stop`, from the agent."""
         if not self.alone and os.getpid() != self._owner:
             return "this process is a fork of the agent's process"
-        return "the conversation has been closed" if self._poll.closed else ""
+        return "the conversation has been closed" if self._closed else ""
 
     def _ask(self, word: str, id: str = "") -> None:
         """Raises Refused if the program may not send the message `word` now. Changes nothing."""
@@ -244,6 +250,9 @@ class Conversation:
         if os.getpid() != self._owner:  # this is a forked child, which has inherited the handler
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
+        elif self._closed:  # by another thread, which could not give the handler back
+            signal.signal(number, self._old_handler)
+            signal.raise_signal(number)
         elif self._session.held:
             os._exit(128 + number)
         else:

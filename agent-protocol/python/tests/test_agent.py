@@ -189,8 +189,95 @@ print({os.pread(file, 100, 0) for file in files}, {os.lseek(file, 0, 1) for file
             ],
         )
 
+    def test_close_wakes_the_threads_that_wait(self) -> None:
+        program = """
+import sys, threading
+from agent_protocol import Activate, Agent
+agent = Agent("1.0")
+agent.ready()
+while not isinstance(agent.wait(), Activate):
+    pass
+ends = []
+def call():
+    try:
+        ends.append(agent.wait())
+    except ValueError as error:
+        ends.append(str(error))
+def loop():
+    ends.extend(agent)
+    ends.append("the loop has ended")
+def waits(thread):
+    frame = sys._current_frames().get(thread.ident)
+    return frame is not None and frame.f_code.co_name == "wait"
+threads = [threading.Thread(target=work, daemon=True) for work in (call, call, loop)]
+for thread in threads:
+    thread.start()
+while not all(waits(thread) for thread in threads):
+    pass
+agent.close()
+for thread in threads:
+    thread.join(15)
+print(sorted(ends))
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(said, ["hello", "ready"])
+        closed = "the conversation has been closed"
+        self.assertEqual(printed, f"{[closed, closed, 'the loop has ended']}\n")
+
+    def test_a_worker_thread_may_close_and_sigterm_is_given_back(self) -> None:
+        program = """
+import os, signal, threading
+from agent_protocol import Activate, Agent
+signal.signal(signal.SIGTERM, lambda *_: print("the former handler"))
+agent = Agent("1.0")
+agent.ready()
+while not isinstance(agent.wait(), Activate):
+    pass
+worker = threading.Thread(target=agent.close)
+worker.start()
+try:
+    agent.wait(30)
+except ValueError as error:
+    print(error)
+worker.join()
+for _ in range(2):
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+        said, printed = played(program, WELCOME, ACTIVATE)
+
+        self.assertEqual(said, ["hello", "ready"])
+        self.assertEqual(
+            printed.splitlines(),
+            ["the conversation has been closed"] + ["the former handler"] * 2,
+        )
+
 
 class TestAsyncAgent(unittest.TestCase):
+    def test_close_wakes_the_tasks_that_wait(self) -> None:
+        program = """
+import asyncio
+from agent_protocol import AsyncAgent
+async def loop(agent):
+    async for event in agent:
+        print(type(event).__name__)
+    print("the loop has ended")
+async def main():
+    async with AsyncAgent("1.0") as agent:
+        task = asyncio.ensure_future(loop(agent))
+        while not agent._waiting:
+            await asyncio.sleep(0)
+    await asyncio.wait_for(task, 30)
+asyncio.run(main())
+"""
+
+        said, printed = played(program)
+
+        self.assertEqual(printed, "the loop has ended\n")
+        self.assertEqual(said, ["hello"])
+
     def test_two_tasks_may_wait_for_events(self) -> None:
         program = """
 import asyncio, os, signal
