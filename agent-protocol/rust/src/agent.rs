@@ -67,7 +67,7 @@ pub struct Agent {
     signals: Signals,
     watch: OwnedFd,
     events: VecDeque<Event>,
-    checks: Vec<(String, Check)>,
+    checks: VecDeque<(String, Check)>,
     unsent_stopped: String,
     told_over: bool,
     owner: u32, // the agent's process
@@ -147,7 +147,7 @@ impl Agent {
             signals,
             watch,
             events: VecDeque::new(),
-            checks: Vec::new(),
+            checks: VecDeque::new(),
             unsent_stopped: String::new(),
             told_over: false,
             owner: std::process::id(),
@@ -227,17 +227,23 @@ impl Agent {
     where
         F: FnOnce() -> Result<(), String> + Send + 'static,
     {
-        self.checks.push((name.to_string(), Box::new(check)));
+        self.checks.push_back((name.to_string(), Box::new(check)));
     }
 
     /// Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
     /// check's name and reason, runs no further check and returns an error. The program must then
-    /// exit without any other effect.
+    /// exit without any other effect. If a check panics, ready() has sent nothing. A program that
+    /// catches the panic may call ready() again: the check that panicked then counts as failed.
     pub fn ready(&mut self) -> Result<(), Refused> {
         self.ask(&Word::Ready)?;
-        for (name, check) in std::mem::take(&mut self.checks) {
+        while let Some((name, check)) = self.checks.pop_front() {
             self.leave_if_over();
-            if let Err(wrong) = check() {
+            // A check can run only once. If it panics, this failing check stays in its place.
+            let panicked: Check = Box::new(|| Err("it has panicked".to_string()));
+            self.checks.push_front((name.clone(), panicked));
+            let result = check();
+            self.checks.pop_front();
+            if let Err(wrong) = result {
                 let reason = format!("{name}: {wrong}");
                 self.unfit(&reason)?;
                 return Err(Refused(format!("cannot say ready: {reason}")));
@@ -539,6 +545,20 @@ mod tests {
         let mut said = String::new();
         std::fs::File::from(upgrader_reads).read_to_string(&mut said).unwrap();
         assert_eq!(said, "");
+    }
+
+    #[test]
+    fn a_check_that_has_panicked_fails_when_ready_is_called_again() {
+        let mut agent = Agent::new(true).unwrap();
+        agent.say(Word::Hello, Writer::new("hello"), false).unwrap();
+        agent.add_check("configuration", || Ok(()));
+        agent.add_check("database", || panic!("no database"));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| agent.ready()));
+        assert!(caught.is_err());
+
+        let refused = agent.ready().unwrap_err().to_string();
+
+        assert_eq!(refused, "cannot say ready: database: it has panicked");
     }
 
     #[test]
