@@ -59,6 +59,9 @@ TEST_CASE("the doctor names why a daemon has ended by itself") {
   CHECK(words_on_failure("upgrader: error: generation 1 failed: unfit: agentify: no /proc\n"
                          "upgrader: generation 1 was killed by signal 9 (SIGKILL)\n") ==
         "it does not run: upgrader: error: generation 1 failed: unfit: agentify: no /proc");
+  CHECK(words_on_failure("upgrader: error: generation 1 failed: unfit: agentify: no /proc\n"
+                         "upgrader: generation 1 exited with status 1\n") ==
+        "it does not run: upgrader: error: generation 1 failed: unfit: agentify: no /proc");
   CHECK(words_on_failure("bind: Address already In Use") ==
         "its port is in use; stop the service that has it: bind: Address already In Use");
 }

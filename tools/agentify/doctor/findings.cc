@@ -216,10 +216,11 @@ std::string sentence_on_end(const SignalledEnd& end) {
 }
 
 // Returns the last line in which agentify reports something about the daemon. If there is no such
-// line, returns the last line that is not empty. Skips the line of the upgrader that says that
-// agentify was killed, because the line before it says why.
+// line, returns the upgrader's last error, which says why agentify has failed. If there is no error
+// either, returns the last line that is not empty.
 std::string failure_in(std::string_view log) {
   std::string_view last;
+  std::string_view error;
   std::string_view told;
   while (!log.empty()) {
     const std::string_view line = log.substr(0, log.find('\n'));
@@ -228,9 +229,11 @@ std::string failure_in(std::string_view log) {
     if (on_daemon && line.find("is process") == std::string_view::npos) {
       told = line.substr(agentify_says.size());
     }
-    if (!line.empty() && !line.starts_with("upgrader: generation 1 was killed")) last = line;
+    if (line.starts_with("upgrader: error: ")) error = line;
+    if (!line.empty()) last = line;
   }
-  return std::string(told.empty() ? last : told);
+  if (!told.empty()) return std::string(told);
+  return std::string(error.empty() ? last : error);
 }
 
 }  // namespace
