@@ -208,6 +208,18 @@ TEST_CASE("a publisher's secret key is never packed") {
         "the directory");
 }
 
+TEST_CASE("a secret key in a package that somebody else has published is packed") {
+  Wanted words = wanted();
+  words.packages = "node_modules";
+  const auto key = [](const std::string& path) {
+    return Found{.path = path, .kind = file, .is_secret_key = true};
+  };
+
+  CHECK(plan_tree(words, {script("agent"), key("node_modules/dep/test/secret.key")}));
+  CHECK_FALSE(plan_tree(words, {script("agent"), key("node_modules.key")}));
+  CHECK_FALSE(plan_tree(words, {script("agent"), key("lib/node_modules/secret.key")}));
+}
+
 // Plans the packing of two trees. The list of members of the first tree has the maximum number of
 // bytes that `add` accepts. The second tree is the same, except that one name is a byte longer.
 TEST_CASE("a tree whose names are too long together is refused before it is packed") {

@@ -66,13 +66,19 @@ Outcome check_program(const Found& file) {
                  "with #!"};
 }
 
-// Refuses a file, directory or link of the archive that `agent-releases add` would refuse later.
-Outcome check_member(const Found& found) {
+// Returns true if the file belongs to a package that npm or pip has installed.
+bool is_installed(const Wanted& wanted, const Found& found) {
+  return !wanted.packages.empty() && found.path.starts_with(wanted.packages + "/");
+}
+
+// Refuses a file, directory or link of the archive that `agent-releases add` would refuse later,
+// and a secret key, except in a package that npm or pip has installed.
+Outcome check_member(const Wanted& wanted, const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};
   switch (found.kind) {
     case Found::Kind::file:
-      if (!found.is_secret_key) return check_mode(found);
+      if (!found.is_secret_key || is_installed(wanted, found)) return check_mode(found);
       return Refusal{found.path +
                      " is a secret key, which everybody could read in the release: move it out of "
                      "the directory"};
@@ -224,7 +230,7 @@ Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree) {
   if (tree.size() > members_max) return Refusal{"the directory has more than 100,000 entries"};
   std::ranges::sort(tree, {}, &Found::path);
   for (const Found& found : tree) {
-    if (const Outcome sound = check_member(found); !sound) return sound.refusal();
+    if (const Outcome sound = check_member(wanted, found); !sound) return sound.refusal();
   }
   if (const Outcome sound = check_list(tree); !sound) return sound.refusal();
   const Result<const Found*> entry = find_entry(wanted, tree);

@@ -38,6 +38,9 @@ struct Wanted {
   // release's program is used.
   std::string arch{};
   std::string entry{};  // the path of the program in a directory; if empty, NAME or bin/NAME
+  // The directory into which npm or pip has installed packages; empty if neither has. A secret key
+  // in such a package has been published with the package.
+  std::string packages{};
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};
   bool undo = true;  // false: a fleet's rollout of the release cannot be undone

@@ -37,7 +37,8 @@ struct NodePackage {
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 // The program that `pack` adds to a Python project, to start the project.
 inline constexpr std::string_view python_entry = "agent-entry";
-// The directory into which `pack` installs the packages that a Python project needs.
+// The directories into which `pack` installs the packages that a project needs.
+inline constexpr std::string_view node_packages = "node_modules";
 inline constexpr std::string_view python_packages = "site-packages";
 
 // Returns the text of a program that starts the Node.js script `program`, a path in the release.

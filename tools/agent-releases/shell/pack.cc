@@ -303,6 +303,7 @@ Outcome pack_project(PackOrder& order, const Options& options) {
   order.source = tree.value().path;
   order.wanted.name = tree.value().name;
   order.wanted.entry = tree.value().entry;
+  order.wanted.packages = tree.value().packages;
   if (!options.version) {
     const auto version = Version::parse(tree.value().version);
     if (!version) {

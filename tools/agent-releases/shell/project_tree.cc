@@ -284,7 +284,8 @@ Result<ProjectTree> make_node_tree(const Project& project) {
                      .path = tree.value().path(),
                      .name = project.name.empty() && package ? package.value().name : project.name,
                      .version = package ? package.value().version : "",
-                     .entry = entry};
+                     .entry = entry,
+                     .packages = std::string(node_packages)};
 }
 
 Result<ProjectTree> make_python_tree(const Project& project) {
@@ -332,8 +333,11 @@ Result<ProjectTree> make_python_tree(const Project& project) {
       tree.write(entry, python_entry_text(project.name, program, is_module, version), release_mode);
   if (!made) return made.refusal();
   const std::string path = tree.path();
-  return ProjectTree{
-      .scratch = std::move(scratch.value()), .path = path, .name = project.name, .entry = entry};
+  return ProjectTree{.scratch = std::move(scratch.value()),
+                     .path = path,
+                     .name = project.name,
+                     .entry = entry,
+                     .packages = std::string(python_packages)};
 }
 
 }  // namespace agent_releases

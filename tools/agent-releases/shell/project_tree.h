@@ -19,11 +19,12 @@ struct Project {
 };
 
 struct ProjectTree {
-  Scratch scratch;        // the temporary directory that contains the files
-  std::string path{};     // the directory in `scratch` that is packed
-  std::string name{};     // the release's NAME, if known
-  std::string version{};  // the project's version; empty if it has none
-  std::string entry{};    // the path of the program that starts the project
+  Scratch scratch;         // the temporary directory that contains the files
+  std::string path{};      // the directory in `scratch` that is packed
+  std::string name{};      // the release's NAME, if known
+  std::string version{};   // the project's version; empty if it has none
+  std::string entry{};     // the path of the program that starts the project
+  std::string packages{};  // the directory into which npm or pip has installed packages
 };
 
 // Makes the files for a Node.js project: the files that `npm pack` would publish, and the packages
