@@ -112,7 +112,7 @@ BeforeSync Loop::vouch_before_sync() {
 }
 
 void Loop::perform(const ProveRelink& prove) {
-  if (const int error = link_->previous_stays()) {
+  if (const int error = link_->prove_previous()) {
     outcome_.refused =
         refuse(error, "write into the directory of --previous={}"_with(*options_.previous));
     return;

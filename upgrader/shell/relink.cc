@@ -114,6 +114,12 @@ int Link::previous_stays() const {
   return previous_ ? may_use(previous_->directory.path().c_str(), W_OK | X_OK) : 0;
 }
 
+int Link::prove_previous() const {
+  if (const int error = previous_stays(); error != 0 || !previous_) return error;
+  const std::string present = previous_->directory.read_link(previous_->name);
+  return present.empty() ? 0 : previous_->directory.replace_link(previous_->name, present);
+}
+
 bool Link::is_read_only() const {
   return may_use(link_.directory.path().c_str(), W_OK) == EROFS;
 }

@@ -33,6 +33,11 @@ class Link {
   // given.
   [[nodiscard]] int previous_stays() const;
 
+  // Proves that a commit will be able to replace the link of --previous: replaces it, if there is
+  // one, by a new link with the same target. Returns 0 or an errno value. EPERM means that another
+  // user owns the link, and its directory is sticky.
+  [[nodiscard]] int prove_previous() const;
+
   // Returns true if the directory of AGENT's link is on a read-only file system.
   [[nodiscard]] bool is_read_only() const;
 

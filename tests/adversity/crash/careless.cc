@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -54,6 +55,19 @@ int move(int from, const char* old_name, int to, const char* new_name) {
   return static_cast<int>(::syscall(SYS_renameat2, from, old_name, to, new_name, 0));
 }
 
+std::string target_of(int directory, const char* name) {
+  std::array<char, 4096> text;
+  const long size = ::syscall(SYS_readlinkat, directory, name, text.data(), text.size());
+  return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+// Returns true if a rename gives the link `previous` another target. The upgrader also renames a
+// link with the same target over it, to prove before the stop that a commit can do so.
+bool moves_previous(int from, const char* old_name, int to, const char* new_name) {
+  return std::string_view(new_name) == previous &&
+         target_of(from, old_name) != target_of(to, new_name);
+}
+
 int sync_with_care(int fd, long call) {
   struct stat status {};
   if (careless_of("sync")) return 0;
@@ -88,14 +102,14 @@ ssize_t write(int fd, const void* bytes, std::size_t size) {
 }
 
 int renameat(int from, const char* old_name, int to, const char* new_name) noexcept {
-  const bool is_previous = std::string_view(new_name) == previous;
-  if (is_previous && careless_of("order")) {
+  const bool is_move = moves_previous(from, old_name, to, new_name);
+  if (is_move && careless_of("order")) {
     put_off_move = to;
     return 0;
   }
   if (!careless_of("rename")) {
     const int result = move(from, old_name, to, new_name);
-    if (is_previous && careless_of("death")) ::kill(::getpid(), SIGKILL);
+    if (is_move && careless_of("death")) ::kill(::getpid(), SIGKILL);
     if (const int directory = std::exchange(put_off_move, -1); directory >= 0) {
       move(directory, fresh_previous, directory, previous);
     }

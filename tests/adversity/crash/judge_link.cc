@@ -59,6 +59,9 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   const Program* const program = checked ? &checked.value() : nullptr;
   if (program == nullptr) return "";
   const BeforeSync nothing = [] {};
+  if (const int error = link.prove_previous(); error != 0) {
+    return std::string("proof of --previous: ") + strerror(error);
+  }
   if (const int error = link.prove(*program, nothing); error != 0) {
     return std::string("proof: ") + strerror(error);
   }

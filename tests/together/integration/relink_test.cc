@@ -137,12 +137,23 @@ TEST_CASE("a link that cannot be renamed over fails the upgrade before the stop"
   REQUIRE(chmod(world.path("releases").c_str(), 0755) == 0);
 }
 
-TEST_CASE("if the directory of --previous cannot be written, the upgrade fails before the stop") {
+TEST_CASE("if the link of --previous cannot be renamed over, the upgrade fails before the stop") {
   World world{World::Later()};
   const std::string kept = world.path("kept");
-  REQUIRE(mkdir(kept.c_str(), 0555) == 0);
-  const Releases releases(world, {"--previous=" + kept + "/previous"}, true, become_ordinary);
+  const std::string previous = kept + "/previous";
+  REQUIRE(mkdir(kept.c_str(), 0755) == 0);
+  const Releases releases(world, {"--previous=" + previous}, true, become_ordinary);
   Puppet old = world.first();
+  std::string why = "Permission denied (EACCES)";
+  SECTION("its directory cannot be written") {
+    REQUIRE(chmod(kept.c_str(), 0555) == 0);
+  }
+  SECTION("its directory is sticky, and the link another's") {
+    REQUIRE(symlink(releases.one.c_str(), previous.c_str()) == 0);
+    REQUIRE(chmod(kept.c_str(), 01777) == 0);
+    if (chown(kept.c_str(), 1, 1) != 0 || lchown(previous.c_str(), 1, 1) != 0) return;
+    why = "Operation not permitted (EPERM)";
+  }
   old.request_upgrade("u1", "", releases.two);
   old.expect("accepted");
 
@@ -150,8 +161,8 @@ TEST_CASE("if the directory of --previous cannot be written, the upgrade fails b
 
   const Json failed = old.expect("upgrade_failed");
   CHECK(failed.text("stage") == "commit");
-  CHECK(failed.text("reason") == "cannot write into the directory of --previous=" + kept +
-                                     "/previous: Permission denied (EACCES)");
+  CHECK(failed.text("reason") ==
+        "cannot write into the directory of --previous=" + previous + ": " + why);
   old.expect_silence();
 }
 

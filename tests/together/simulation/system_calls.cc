@@ -277,6 +277,10 @@ int Link::previous_stays() const {
   return 0;
 }
 
+int Link::prove_previous() const {
+  return 0;
+}
+
 int Link::commit(const Program&, const BeforeSync& before_sync, bool) {
   before_sync();
   the_machine->jostle();
