@@ -48,10 +48,17 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_halted() const { return has_halted(marks_.counts(), settings_); }
 
+  // Returns whether the node ignores its maintenance window. For a pinned node, the order of its
+  // own version says that. For any other node, the order of the cell's desired version does.
+  [[nodiscard]] bool ignores_window(const std::string& id) const {
+    const Desired& own = view_.nodes().at(id).desired.record;
+    return own.pinned ? own.ignore_window : wish_ && wish_->desired.ignore_window;
+  }
+
   // Returns whether the node's maintenance window is closed, or closes before a step of the upgrade
   // that takes the time `takes` can be over.
   [[nodiscard]] bool is_closed(const std::string& id, Ms takes) {
-    if (wish_ && wish_->desired.ignore_window) return false;
+    if (ignores_window(id)) return false;
     if (marks_.is_closed(id)) return true;
     if (!opening_) return false;
     const Opening opening = opening_(id, takes);

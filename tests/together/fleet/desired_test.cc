@@ -410,6 +410,24 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
   CHECK(cell.stopped() == std::vector<int>{0});
 }
 
+TEST_CASE("a pinned node ignores its window if the order of its own version says so") {
+  const bool ignores = GENERATE(true, false);
+  Cell cell(1);
+  cell.put(KeyKind::node_desired, "n100", component,
+           write_record(Desired{.version = "3", .pinned = true, .ignore_window = ignores}));
+  // The desired version of the cell says the opposite, which does not count for a pinned node.
+  cell.store.put(key_of(KeyKind::desired, {component}),
+                 write_record(Desired{.version = "2", .ignore_window = !ignores}));
+  cell.come_to_gate(0, "3");
+  cell.now += cell.settings.observe_ms;
+
+  const auto closed = [](const std::string&, Ms) { return Opening{.is_open = false}; };
+  const Revision fence = cell.store.find(key_of(KeyKind::driver, {"desired"}))->created;
+  const DesiredDecision decision =
+      decide_desired(cell.view, cell.settings, cell.marks, fence, 0, cell.now, nullptr, closed);
+  CHECK(decision.transaction.has_value() == ignores);
+}
+
 // ---- a simulation with random changes of the nodes' records
 
 // Returns why the transaction must not be committed now, or an empty text if it may. Checks the
