@@ -245,45 +245,6 @@ void add_signer(const CellState& cell, UnixSeconds now, Outlook& outlook) {
                   {"systemctl restart fleet-signer", "journalctl -u fleet-signer"}});
 }
 
-// ---- store and certificates
-
-void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
-  const auto all = health.members.size();
-  std::vector<std::string> lost;
-  for (const auto& [endpoint, member] : health.members) {
-    if (!member.answers) lost.push_back(with_reason(endpoint, member.trouble));
-  }
-  const std::string words =
-      std::to_string(all - lost.size()) + " of " + counted(all, "member") + " of the store answer";
-  if (!health.members.empty() && !health.has_quorum()) {
-    outlook.waits.push_back(
-        {"store", "the store has no quorum: " + words, {}, {"fleetctl cell check"}});
-  } else if (!lost.empty()) {
-    outlook.notes.push_back(
-        {"store", words + "; not " + listed(lost), {}, {"fleetctl cell check"}});
-  }
-  if (health.has_no_space()) {
-    outlook.waits.push_back({"store",
-                             "the store is full and takes no more writes; fleet(7) says how it is "
-                             "defragmented",
-                             {},
-                             {"etcdctl compact " + std::to_string(health.revision),
-                              "etcdctl defrag", "etcdctl alarm disarm"}});
-  }
-  if (cell.epoch() && !cell.epoch()->accepted) {
-    outlook.waits.push_back(
-        {"epoch",
-         with_reason("the store was restored, and nodes do nothing until a person accepts it",
-                     cell.epoch()->why),
-         {},
-         {"fleetctl accept-epoch"}});
-  }
-  if (cell.damaged() > 0) {
-    const auto damaged = static_cast<std::size_t>(cell.damaged());
-    outlook.notes.push_back({"", counted(damaged, "record") + " cannot be read", {}, {}});
-  }
-}
-
 JsonTree tree_of(const std::vector<OutlookLine>& lines) {
   JsonTree tree{.kind = JsonTree::Kind::array};
   for (const OutlookLine& line : lines) {

@@ -71,6 +71,10 @@ using HeldWork = std::map<std::string, Held>;
 // silent nodes (which do not report at all).
 void add_nodes(const CellState& cell, Outlook& outlook);
 
+// Adds lines about the store: members that do not answer, a store that is full or was restored, and
+// records that cannot be read.
+void add_store(const CellState& cell, const Health& health, Outlook& outlook);
+
 // Adds lines about certificates that have expired or expire soon. These are the certificates in
 // this controller's files, and those of enrolled nodes and people.
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,

@@ -1,5 +1,5 @@
-// Implements the functions that add lines about nodes and certificates to the outlook, and makes
-// phrases that several lines contain.
+// Implements the functions that add lines about nodes, the store and certificates to the outlook,
+// and makes phrases that several lines contain.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -100,6 +100,43 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
                       " not report: " + listed(silent),
                   {},
                   {"fleetctl show " + silent.front()}});
+}
+
+void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
+  const auto all = health.members.size();
+  std::vector<std::string> lost;
+  for (const auto& [endpoint, member] : health.members) {
+    if (!member.answers) lost.push_back(with_reason(endpoint, member.trouble));
+  }
+  const std::string words =
+      std::to_string(all - lost.size()) + " of " + counted(all, "member") + " of the store answer";
+  if (!health.members.empty() && !health.has_quorum()) {
+    outlook.waits.push_back(
+        {"store", "the store has no quorum: " + words, {}, {"fleetctl cell check"}});
+  } else if (!lost.empty()) {
+    outlook.notes.push_back(
+        {"store", words + "; not " + listed(lost), {}, {"fleetctl cell check"}});
+  }
+  if (health.has_no_space()) {
+    outlook.waits.push_back({"store",
+                             "the store is full and takes no more writes; fleet(7) says how it is "
+                             "defragmented",
+                             {},
+                             {"etcdctl compact " + std::to_string(health.revision),
+                              "etcdctl defrag", "etcdctl alarm disarm"}});
+  }
+  if (cell.epoch() && !cell.epoch()->accepted) {
+    outlook.waits.push_back(
+        {"epoch",
+         with_reason("the store was restored, and nodes do nothing until a person accepts it",
+                     cell.epoch()->why),
+         {},
+         {"fleetctl accept-epoch"}});
+  }
+  if (cell.damaged() > 0) {
+    const auto damaged = static_cast<std::size_t>(cell.damaged());
+    outlook.notes.push_back({"", counted(damaged, "record") + " cannot be read", {}, {}});
+  }
 }
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
