@@ -171,7 +171,7 @@ fleet::ToBegin next_nodes(const fleet::Seen<fleet::Desired>& record, const std::
                           const std::vector<fleet::NodeView>& nodes) {
   const auto wish = wish_of(record);
   if (!wish) return {};
-  fleet::NextNodes next(*wish);
+  fleet::NextNodes next(component, *wish);
   for (const fleet::NodeView& node : nodes)
     next.take(node.id, desired_node(node, component));
   return next.to_begin();
@@ -249,6 +249,8 @@ std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                     const std::vector<fleet::NodeView>& nodes,
                                     const fleet::WindowView& windows) {
   const bool is_stopped = reading.find(fleet::key_of(KeyKind::stop)) != nullptr;
+  fleet::Budgets budgets;
+  budgets.take_all(reading);
   std::vector<std::string> lines;
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -260,7 +262,7 @@ std::vector<std::string> wish_lines(const fleet::Reading& reading,
       continue;
     }
     const auto what = next_nodes({wish.value(), found.modified}, component, nodes);
-    const fleet::Held held = held_back(what, is_stopped, windows);
+    const fleet::Held held = held_back(what, is_stopped, windows, &budgets);
     lines.push_back("desired: " + component + " " + wish.value().version +
                     words_about(wish.value(), component, nodes, held));
   }

@@ -29,17 +29,21 @@ class Search {
     windows_.set_wall(moment.now, 0);
     const Reading windows = below(prefix_of(KeyKind::window));
     windows_.take_all(windows);
-    is_needed_ = view.cell.stop() || !windows.found.empty();
+    Reading places = below(prefix_of(KeyKind::place));
+    add(places, key_of(KeyKind::settings));
+    budgets_.take_all(places);
+    is_needed_ = view.cell.stop() || !windows.found.empty() || budgets_.is_set();
   }
 
-  // Returns whether the cell has a stop or a window. Otherwise nothing can be held back.
+  // Returns whether the cell has a stop, a window or a budget. Otherwise nothing can be held back.
   [[nodiscard]] bool is_needed() const { return is_needed_; }
 
   void look_at(const std::string& subject, const ToBegin& what) {
     for (const auto* ids : {&what.nodes, &what.at_gate})
       for (const std::string& id : *ids)
         take_node(id);
-    Held held = held_back(what, view_.cell.stop().has_value(), windows_);
+    Held held = held_back(what, view_.cell.stop().has_value(), windows_,
+                          what.at_gate.empty() ? nullptr : budgets());
     if (!held.words.empty()) found_[subject] = std::move(held);
   }
 
@@ -78,7 +82,7 @@ class Search {
     const Revision revision = record == view_.records.end() ? 0 : record->second.modified;
     const auto wish = wish_of({desired, revision});
     if (!wish) return {};
-    NextNodes next(*wish, desired_settings_);
+    NextNodes next(component, *wish, desired_settings_);
     for (const auto& [id, node] : view_.cell.nodes())
       next.take(id, desired_node(node, component));
     return next.to_begin();
@@ -87,6 +91,17 @@ class Search {
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
+  // Returns the budgets of the cell, or null if it has none. They get to know the nodes at the
+  // first call, since only a node at its gate needs them.
+  const Budgets* budgets() {
+    if (!budgets_.is_set()) return nullptr;
+    if (!std::exchange(budgets_know_nodes_, true)) {
+      for (const auto& [id, node] : view_.cell.nodes())
+        budgets_.take_node(node);
+    }
+    return &budgets_;
+  }
+
   void take_node(const std::string& id) {
     const auto node = view_.cell.nodes().find(id);
     const bool has_records = node != view_.cell.nodes().end();
@@ -111,6 +126,8 @@ class Search {
   const StateView& view_;
   const DesiredSettings& desired_settings_;
   WindowView windows_;
+  Budgets budgets_;
+  bool budgets_know_nodes_ = false;
   bool is_needed_ = false;
   HeldWork found_ = {};
 };

@@ -60,16 +60,22 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 
 // ---- lines about rollouts, plans and desired versions
 
+// Returns what the work with this subject waits for. `places` are the places of budgets that the
+// work's own record says it waits for.
+Held held_of(const HeldWork& held, const std::string& subject, const std::string& places) {
+  const auto found = held.find(subject);
+  return found == held.end() ? Held{places} : found->second;
+}
+
 // Adds the line to `lines`. If the work is held back, says what it waits for. If this wait does not
 // end by itself, adds the line to those that wait for a person instead. `order` is the command with
 // which a person can end the work, or empty if there is none.
-void add_work(OutlookLine line, const HeldWork& held, const std::string& order,
+void add_work(OutlookLine line, const Held& held, const std::string& order,
               std::vector<OutlookLine>& lines, Outlook& outlook) {
-  const auto found = held.find(line.subject);
-  if (found == held.end()) return lines.push_back(std::move(line));
-  line.text += "; waits for " + found->second.words;
+  if (held.words.empty()) return lines.push_back(std::move(line));
+  line.text += "; waits for " + held.words;
   line.not_before.reset();
-  if (!found->second.needs_person) return lines.push_back(std::move(line));
+  if (!held.needs_person) return lines.push_back(std::move(line));
   line.commands = {"fleetctl window list"};
   if (!order.empty()) line.commands.push_back(order);
   outlook.waits.push_back(std::move(line));
@@ -104,8 +110,9 @@ void add_rollout(const CellState& cell, const std::string& id, const CellState::
     words = with_reason("is aborting, and its nodes go back", rollout.reason);
   if (rollout.state == RolloutState::undoing)
     words = with_reason("is undone, and its nodes go back", rollout.reason);
-  add_work({subject, name + words, times_of(cell, one, now).not_before}, held,
-           "fleetctl rollout abort " + id, outlook.moves, outlook);
+  add_work({subject, name + words, times_of(cell, one, now).not_before},
+           held_of(held, subject, rollout.waits_for), "fleetctl rollout abort " + id, outlook.moves,
+           outlook);
 }
 
 void add_plan(const CellState& cell, const std::string& name, const Plan& plan,
@@ -135,8 +142,9 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan,
   }
   const std::string moves =
       plan.state == PlanState::stopping ? "is stopping at " : "is under way: ";
-  add_work({"plan/" + name, with_reason(words + moves + step, plan.error)}, held, "", outlook.moves,
-           outlook);
+  const std::string subject = "plan/" + name;
+  add_work({subject, with_reason(words + moves + step, plan.error)},
+           held_of(held, subject, plan.waits_for), "", outlook.moves, outlook);
 }
 
 // The nodes that do not run the desired version of one component yet.
@@ -201,10 +209,10 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
   } else if (behind.begun > 0) {
     const std::string words = " is desired: " + counted(behind.begun, "node") + " on the way, " +
                               std::to_string(behind.all) + " still without it";
-    add_work({subject, name + words}, held, "", outlook.moves, outlook);
+    add_work({subject, name + words}, held_of(held, subject, ""), "", outlook.moves, outlook);
   } else if (behind.all > 0) {
     const std::string words = " is desired; " + counted(behind.all, "node") + " without it";
-    add_work({subject, name + words}, held, "", outlook.notes, outlook);
+    add_work({subject, name + words}, held_of(held, subject, ""), "", outlook.notes, outlook);
   }
 }
 

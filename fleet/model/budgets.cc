@@ -49,6 +49,13 @@ void Budgets::take_all(const Reading& reading) {
     take(record);
 }
 
+void Budgets::take_node(const NodeView& node) {
+  Node& one = nodes_[node.id];
+  one = {.given_labels = node.info.labels, .is_in_cell = !node.active.instance.empty()};
+  for (const auto& [id, instance] : node.instances)
+    one.instances[id] = !instance.degraded.empty();
+}
+
 void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
   const std::vector<std::string>& names = key.names;
   if (key.kind == KeyKind::settings) {

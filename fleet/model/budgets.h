@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -61,6 +62,8 @@ class Budgets {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
+  // Takes the node in place of its records and the record of its identity.
+  void take_node(const NodeView& node);
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 

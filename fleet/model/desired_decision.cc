@@ -144,7 +144,7 @@ class DesiredDecider {
     return std::nullopt;
   }
 
-  [[nodiscard]] std::string run() const { return "desired/" + view_.component(); }
+  [[nodiscard]] std::string run() const { return run_of_desired(view_.component()); }
 
   [[nodiscard]] bool has_places(const std::string& id) const {
     if (budgets_ == nullptr) return true;

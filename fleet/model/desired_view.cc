@@ -188,6 +188,10 @@ void WishCount::add(const WishStanding& standing, std::int64_t nodes) {
   if (standing.is_committed) committed += nodes;
 }
 
+std::string run_of_desired(const std::string& component) {
+  return "desired/" + component;
+}
+
 std::string stop_id(const DesiredNode& node) {
   return stop_id(node.upgrade.record.attempt);
 }

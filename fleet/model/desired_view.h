@@ -154,6 +154,10 @@ struct WishCount {
   void add(const WishStanding& standing, std::int64_t nodes);
 };
 
+// Returns the name under which nodes take places of budgets (budgets.h) to move to the desired
+// version of the component.
+[[nodiscard]] std::string run_of_desired(const std::string& component);
+
 // Returns the id of the command that stops the old version on the node. The id begins with the id
 // of the node's current attempt, so each attempt has a command of its own.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);

@@ -69,7 +69,8 @@ ToBegin NextNodes::to_begin() const {
                .ignore_window = wish_.desired.ignore_window,
                .one_by_one = true,
                .at_gate = at_gate_,
-               .stop_takes = settings_.stop_ms};
+               .stop_takes = settings_.stop_ms,
+               .run = run_of_desired(component_)};
   if (may_one_more_begin(counts_, settings_))
     what.nodes.insert(what.nodes.end(), others_.begin(), others_.end());
   return what;
@@ -77,34 +78,60 @@ ToBegin NextNodes::to_begin() const {
 
 namespace {
 
-// Returns whether one of the nodes may begin by itself now, or may stop its old version now. If all
-// of their windows are closed, the result is that of the node whose window opens first.
-Opening first_opening(const ToBegin& what, const WindowView& windows) {
-  std::optional<Opening> first;
-  const auto is_open = [&](const std::string& node, Ms takes) {
-    Opening one = windows.opening(node, takes, 0);
-    if (one.is_open) return true;
-    const bool is_first = !first || (one.until && (!first->until || *one.until < *first->until));
-    if (!is_first) return false;
-    first = std::move(one);
-    first->why = node + ": " + first->why;
-    return false;
-  };
-  for (const std::string& node : what.at_gate)
-    if (is_open(node, what.stop_takes)) return {};
-  for (const std::string& node : what.nodes)
-    if (is_open(node, what.takes)) return {};
-  return first.value_or(Opening{});
-}
+// Finds out whether one of the nodes may begin by itself now, or may stop its old version now.
+class FirstOpening {
+ public:
+  FirstOpening(const ToBegin& what, const WindowView& windows, const Budgets* budgets)
+      : what_(what), windows_(windows), budgets_(budgets) {}
+
+  // Returns an open Opening if one of the nodes may. Otherwise returns the Opening of the node that
+  // waits for the shortest time: of a node that only waits for a place of a budget, or of the node
+  // whose window opens first.
+  Opening find() {
+    for (const std::string& node : what_.at_gate)
+      if (is_open(node, what_.stop_takes) && has_place(node)) return {};
+    for (const std::string& node : what_.nodes)
+      if (is_open(node, what_.takes)) return {};
+    return first_.value_or(Opening{});
+  }
+
+ private:
+  bool is_open(const std::string& node, Ms takes) {
+    if (what_.ignore_window) return true;
+    const Opening one = windows_.opening(node, takes, 0);
+    if (!one.is_open) consider(node, one);
+    return one.is_open;
+  }
+
+  // A node takes one place for each label with a budget. There are enough places for one node, so
+  // the wait for places ends by itself.
+  bool has_place(const std::string& node) {
+    if (budgets_ == nullptr) return true;
+    const PlacesAnswer answer = budgets_->ask(what_.run, {node}, budget_labels_max);
+    if (!answer.waits_for.empty()) consider(node, {false, Ms{0}, answer.waits_for});
+    return answer.waits_for.empty();
+  }
+
+  void consider(const std::string& node, const Opening& one) {
+    const bool is_first = !first_ || (one.until && (!first_->until || *one.until < *first_->until));
+    if (is_first) first_ = {one.is_open, one.until, node + ": " + one.why};
+  }
+
+  const ToBegin& what_;
+  const WindowView& windows_;
+  const Budgets* budgets_;
+  std::optional<Opening> first_ = {};
+};
 
 }  // namespace
 
-Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows) {
+Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows,
+               const Budgets* budgets) {
   if (what.nodes.empty() && what.at_gate.empty()) return {};
   if (is_stopped) return {"the end of the stop (fleetctl stop off)"};
-  if (what.ignore_window) return {};
-  const Opening opening =
-      what.one_by_one ? first_opening(what, windows) : windows.opening(what.nodes, what.takes, 0);
+  if (!what.one_by_one && what.ignore_window) return {};
+  const Opening opening = what.one_by_one ? FirstOpening(what, windows, budgets).find()
+                                          : windows.opening(what.nodes, what.takes, 0);
   return {opening.why, !opening.is_open && !opening.until};
 }
 

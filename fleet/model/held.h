@@ -1,12 +1,14 @@
 // Says why a rollout, a desired version, or a plan before its first step begins nothing now: a stop
-// is ordered, or windows are closed. No record says so, since that would have to be written anew as
-// time passes. This file does no input or output.
+// is ordered, windows are closed, or, for a desired version, no place of a budget is free. No
+// record says so, since that would have to be written anew as time passes. (For a rollout or a
+// plan, its own record names the places.) This file does no input or output.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fleet/model/budgets.h"
 #include "fleet/model/desired_decision.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_records.h"
@@ -38,6 +40,7 @@ struct ToBegin {
   // nodes only if `one_by_one` is true.
   std::vector<std::string> at_gate = {};
   Ms stop_takes = 0;
+  std::string run = {};  // the run for which a node of `at_gate` takes places, as `desired/web`
 };
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
 // `budgets` are those of the cell: see longest() in plan_decision.h.
@@ -50,8 +53,8 @@ class NextNodes {
  public:
   // `settings` are those of the controller that drives the desired version. The store does not have
   // them, so fleetctl assumes the defaults.
-  explicit NextNodes(CellWish wish, const DesiredSettings& settings = {})
-      : wish_(std::move(wish)), settings_(settings) {}
+  NextNodes(std::string component, CellWish wish, const DesiredSettings& settings = {})
+      : component_(std::move(component)), wish_(std::move(wish)), settings_(settings) {}
 
   // Looks at one node. The caller must pass all nodes of the cell, in the order of their names, in
   // which the driver tries them.
@@ -63,6 +66,7 @@ class NextNodes {
   [[nodiscard]] ToBegin to_begin() const;
 
  private:
+  std::string component_;
   CellWish wish_;
   DesiredSettings settings_;
   WishCount counts_ = {};
@@ -81,8 +85,9 @@ struct Held {
 };
 
 // Returns what this waits for. `windows` must know the nodes, and the time of the wall clock at the
-// moment 0.
-[[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows);
+// moment 0. `budgets` are those of the cell, with all of its nodes, or null if the cell has none.
+[[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows,
+                             const Budgets* budgets = nullptr);
 // Returns what this waits for. `cell` has the record `stop` and the records of windows, and those
 // of nodes and their identities.
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,

@@ -1,5 +1,5 @@
-// Tests what fleetctl and the web page say about work that cannot begin now, because windows are
-// closed or a stop is ordered.
+// Tests what fleetctl and the web page say about work that cannot go on now, because windows are
+// closed, a stop is ordered, or no place of a budget is free.
 #include "fleet/model/held.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +8,7 @@
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/http/outlook.h"
 #include "fleet/http/state.h"
+#include "fleet/model/budgets.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
@@ -88,7 +89,7 @@ TEST_CASE("a node that may not move to the desired version waits for no window")
                          .active = {{.instance = "i"}, 1},
                          .instances = {{"i", {{.version = "1"}, 1}}}};
   const auto begin = [&wish, &free](const DesiredNode& other) {
-    NextNodes next(wish);
+    NextNodes next("web", wish);
     next.take("free", free);
     next.take("other", other);
     return next.to_begin().nodes;
@@ -290,6 +291,58 @@ TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
   bench.erase("node/n1/claim/web");
   bench.put("node/n1/upgrade/web", R"({"to":"2","phase":"staging","attempt":"desired.1.1"})");
   check("moves", "");
+}
+
+TEST_CASE("the page and fleetctl say which places a node at its gate waits for") {
+  Bench bench;
+  for (const char* name : {"n1", "n2"})
+    bench.put_node(name);
+  bench.put("driver/desired", R"({"controller":"c1"})");
+  bench.put("desired/web", R"({"version":"2"})");
+  bench.put("node/n1/desired/web", R"({"version":"2","trace":"desired-1"})");
+  bench.put("node/n1/upgrade/web", R"({"to":"2","phase":"cutover-ready","attempt":"desired.1.1"})");
+  const std::string page = "web 2 is desired: 1 node on the way, 2 still without it";
+  const auto check = [&](const std::string& words) {
+    CHECK(bench.page("moves", "desired/web") == page + words);
+    CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + words});
+  };
+  // The label in a node's identity counts, and not the one that the node reports.
+  bench.put("settings", R"({"unavailable.group":"1"})");
+  check("");
+  const std::string place = "place/group/" + place_value("shop") + "/0";
+  bench.put(place, R"({"node":"n2","by":"rollout/r","value":"shop"})");
+  check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (rollout/r)");
+  bench.put(place, R"({"node":"n1","by":"desired/web","value":"shop"})");
+  check("");
+  bench.erase(place);
+  bench.erase("node/n2/instance/i");
+  check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
+
+  // A node that ignores its window still needs a place.
+  bench.put("window/shop", hour_from_three);
+  check("; waits for n1: its window opens in 2h");
+  bench.put("desired/web", R"({"version":"2","ignore_window":true})");
+  check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
+}
+
+TEST_CASE("the page says which places a rollout and a plan wait for, as their records do") {
+  Bench bench;
+  const std::string places = "site=north: 1 of 1 places are taken, by n7 (rollout/r2)";
+  Rollout rollout{
+      .terms = {.component = "web", .version = "2"}, .state = RolloutState::rolling, .batches = 1};
+  rollout.waits_for = places;
+  Plan plan{.version = "2", .state = PlanState::running};
+  plan.waits_for = places;
+  bench.put("rollout/r1", write_record(rollout));
+  bench.put("driver/r1", R"({"controller":"c1"})");
+  bench.put("plan/p", write_record(plan));
+  bench.put("driver/p", R"({"controller":"c1"})");
+  CHECK(bench.page("moves", "rollout/r1").ends_with("; waits for " + places));
+  CHECK(bench.page("moves", "plan/p").ends_with("; waits for " + places));
+  bench.put("stop", "{}");
+  bench.put("rollout/r1/batch/0", R"({"nodes":["n1"]})");
+  const std::string stop = "; waits for the end of the stop (fleetctl stop off)";
+  CHECK(bench.page("moves", "rollout/r1").ends_with(stop));
 }
 
 TEST_CASE("the page and fleetctl say what a plan waits for before its first step") {
