@@ -266,6 +266,13 @@ std::vector<std::string> wish_lines(const fleet::Reading& reading,
     lines.push_back("desired: " + component + " " + wish.value().version +
                     words_about(wish.value(), component, nodes, held));
   }
+  fleet::PinnedNodes pinned;
+  for (const fleet::NodeView& node : nodes)
+    pinned.take(node);
+  for (const fleet::HeldPins& pins : pinned.held(is_stopped, windows, &budgets)) {
+    lines.push_back("desired of " + fleet::listed(pins.nodes) + ": " + pins.component + " " +
+                    pins.version + "; waits for " + pins.held.words);
+  }
   return lines;
 }
 

@@ -44,7 +44,18 @@ class Search {
         take_node(id);
     Held held = held_back(what, view_.cell.stop().has_value(), windows_,
                           what.at_gate.empty() ? nullptr : budgets());
-    if (!held.words.empty()) found_[subject] = std::move(held);
+    if (!held.words.empty()) found_.work[subject] = std::move(held);
+  }
+
+  void look_at_pinned() {
+    PinnedNodes pinned(desired_settings_);
+    for (const auto& [id, node] : view_.cell.nodes())
+      pinned.take(node);
+    const std::vector<std::string> at_gate = pinned.at_gate();
+    for (const std::string& id : at_gate)
+      take_node(id);
+    if (at_gate.empty()) return;
+    found_.pins = pinned.held(view_.cell.stop().has_value(), windows_, budgets());
   }
 
   // Looks only at the records of the rollout's batch and of the nodes in this batch.
@@ -147,6 +158,7 @@ HeldWork held_work(const StateView& view, const StateMoment& moment) {
   }
   for (const auto& [component, desired] : view.cell.desired())
     search.look_at("desired/" + component, search.of_desired(component, desired));
+  search.look_at_pinned();
   return std::move(search).found();
 }
 

@@ -63,8 +63,8 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 // Returns what the work with this subject waits for. `places` are the places of budgets that the
 // work's own record says it waits for.
 Held held_of(const HeldWork& held, const std::string& subject, const std::string& places) {
-  const auto found = held.find(subject);
-  return found == held.end() ? Held{places} : found->second;
+  const auto found = held.work.find(subject);
+  return found == held.work.end() ? Held{places} : found->second;
 }
 
 // Adds the line to `lines`. If the work is held back, says what it waits for. If this wait does not
@@ -216,6 +216,15 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
   }
 }
 
+// Adds a line about pinned nodes, each of which moves by itself to the version that a person has
+// chosen for it, and waits at its gate. A node that is not held back is not listed.
+void add_pins(const HeldPins& pins, Outlook& outlook) {
+  const std::string subject = "node/" + pins.nodes.front() + "/desired/" + pins.component;
+  const std::string words =
+      pins.component + " " + pins.version + " is desired of " + listed(pins.nodes);
+  add_work({subject, words}, pins.held, "", outlook.moves, outlook);
+}
+
 // ---- machines and programs
 
 void add_machines(const CellState& cell, Outlook& outlook) {
@@ -287,6 +296,8 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
   for (const auto& [component, wish] : cell.desired()) {
     add_desired(cell, component, wish, held, outlook);
   }
+  for (const HeldPins& pins : held.pins)
+    add_pins(pins, outlook);
   add_machines(cell, outlook);
   add_controllers(cell, outlook);
   add_signer(cell, now, outlook);

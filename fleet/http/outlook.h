@@ -50,9 +50,13 @@ struct Outlook {
   std::vector<OutlookLine> notes = {};
 };
 
-// The work that is held back, and why. The keys of the map are the subjects of that work, such as
-// `rollout/r1`, `plan/p` or `desired/agent`; work that may begin is not in the map.
-using HeldWork = std::map<std::string, Held>;
+// The work that is held back, and why.
+struct HeldWork {
+  // The keys of the map are the subjects of the work, such as `rollout/r1`, `plan/p` or
+  // `desired/agent`. Work that may begin is not in the map.
+  std::map<std::string, Held> work = {};
+  std::vector<HeldPins> pins = {};
+};
 
 [[nodiscard]] Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
                                  const HeldWork& held);

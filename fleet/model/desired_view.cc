@@ -188,6 +188,10 @@ void WishCount::add(const WishStanding& standing, std::int64_t nodes) {
   if (standing.is_committed) committed += nodes;
 }
 
+bool is_pinned_at_gate(const DesiredNode& node) {
+  return node.desired.record.pinned && may_be_stopped(node, false);
+}
+
 std::string run_of_desired(const std::string& component) {
   return "desired/" + component;
 }

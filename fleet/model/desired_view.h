@@ -154,8 +154,13 @@ struct WishCount {
   void add(const WishStanding& standing, std::int64_t nodes);
 };
 
+// Returns whether a person has pinned the node to a version of its own, and this version waits
+// beside the old one, which may be ordered to stop. There may be other reasons to wait, as for
+// WishStanding::may_begin.
+[[nodiscard]] bool is_pinned_at_gate(const DesiredNode& node);
+
 // Returns the name under which nodes take places of budgets (budgets.h) to move to the desired
-// version of the component.
+// version of the component, or to the version to which they are pinned.
 [[nodiscard]] std::string run_of_desired(const std::string& component);
 
 // Returns the id of the command that stops the old version on the node. The id begins with the id

@@ -142,4 +142,42 @@ Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const 
   return held_back(what, cell.find(key_of(KeyKind::stop)) != nullptr, windows);
 }
 
+// ---- pinned nodes
+
+void PinnedNodes::take(const NodeView& node) {
+  for (const auto& [component, own] : node.desired) {
+    if (!is_pinned_at_gate(desired_node(node, component))) continue;
+    pins_[{component, own.record.version}].push_back({node.id, own.record.ignore_window});
+  }
+}
+
+std::vector<std::string> PinnedNodes::at_gate() const {
+  std::vector<std::string> nodes;
+  for (const auto& [what, pins] : pins_)
+    for (const Pin& pin : pins)
+      nodes.push_back(pin.node);
+  return nodes;
+}
+
+std::vector<HeldPins> PinnedNodes::held(bool is_stopped, const WindowView& windows,
+                                        const Budgets* budgets) const {
+  std::vector<HeldPins> groups;
+  for (const auto& [what, pins] : pins_) {
+    HeldPins group{.component = what.first, .version = what.second};
+    for (const Pin& pin : pins) {
+      const ToBegin stop{.ignore_window = pin.ignore_window,
+                         .one_by_one = true,
+                         .at_gate = {pin.node},
+                         .stop_takes = settings_.stop_ms,
+                         .run = run_of_desired(what.first)};
+      const Held held = held_back(stop, is_stopped, windows, budgets);
+      if (held.words.empty()) continue;
+      if (group.nodes.empty()) group.held = held;
+      group.nodes.push_back(pin.node);
+    }
+    if (!group.nodes.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 }  // namespace fleet

@@ -4,12 +4,14 @@
 // plan, its own record names the places.) This file does no input or output.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fleet/model/budgets.h"
 #include "fleet/model/desired_decision.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
@@ -92,5 +94,41 @@ struct Held {
 // of nodes and their identities.
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
                              const ZoneBook& zones);
+
+// ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
+
+// Nodes that are pinned to the same version of a component, and are held back at their gates.
+struct HeldPins {
+  std::string component = {};
+  std::string version = {};
+  std::vector<std::string> nodes = {};
+  Held held = {};  // what the first of the nodes waits for
+};
+
+// Finds the pinned nodes that are held back at their gates. Looks at the nodes of a cell one after
+// the other, and keeps only those that wait at their gates.
+class PinnedNodes {
+ public:
+  explicit PinnedNodes(const DesiredSettings& settings = {}) : settings_(settings) {}
+
+  void take(const NodeView& node);
+
+  // Returns the names of the pinned nodes at their gates.
+  [[nodiscard]] std::vector<std::string> at_gate() const;
+  // Returns those that are held back, in groups with the same component and version. `windows` and
+  // `budgets` are as for held_back().
+  [[nodiscard]] std::vector<HeldPins> held(bool is_stopped, const WindowView& windows,
+                                           const Budgets* budgets) const;
+
+ private:
+  struct Pin {
+    std::string node = {};
+    bool ignore_window = false;
+  };
+
+  DesiredSettings settings_;
+  // The pinned nodes at their gates, by component and version.
+  std::map<std::pair<std::string, std::string>, std::vector<Pin>> pins_ = {};
+};
 
 }  // namespace fleet

@@ -325,6 +325,49 @@ TEST_CASE("the page and fleetctl say which places a node at its gate waits for")
   check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
 }
 
+TEST_CASE("the page and fleetctl say what a pinned node at its gate waits for") {
+  Bench bench;
+  bench.put_node("n1");
+  bench.put_node("n2");
+  bench.put("node/n1/desired/web", R"({"version":"3","pinned":true})");
+  bench.put("node/n1/upgrade/web", R"({"to":"3","phase":"cutover-ready","attempt":"desired.1.1"})");
+  const std::string pin = "node/n1/desired/web";
+  const auto check = [&](const std::string& words) {
+    CHECK(bench.page("moves", pin) == "web 3 is desired of n1; waits for " + words);
+    CHECK(bench.status() == std::vector<std::string>{"desired of n1: web 3; waits for " + words});
+  };
+  CHECK(bench.page("moves", pin).empty());
+  CHECK(bench.status().empty());
+
+  bench.put("window/shop", minute_from_three);
+  check("n1: its window opens in 2h");
+  bench.settings.stop_ms = 120'000;
+  CHECK(bench.page("waits", pin).ends_with("n1: it takes longer than its window is open"));
+  bench.put("stop", "{}");
+  check("the end of the stop (fleetctl stop off)");
+  bench.erase("stop");
+  bench.erase("window/shop");
+  bench.put("settings", R"({"unavailable.group":"1"})");
+  bench.erase("node/n2/instance/i");
+  check("n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
+
+  // Nodes with the same version share a line, which names what the first of them waits for.
+  bench.put("node/n2/desired/web", R"({"version":"3","pinned":true})");
+  bench.put("node/n2/upgrade/web", R"({"to":"3","phase":"cutover-ready","attempt":"desired.1.1"})");
+  bench.put("node/n2/instance/i", "{}");
+  bench.put("stop", "{}");
+  CHECK(bench.page("moves", pin).starts_with("web 3 is desired of n1, n2; waits for the end"));
+  CHECK(bench.status().size() == 1);
+  bench.erase("stop");
+
+  // A node that ignores its window waits for nothing, and so does one that a rollout has claimed.
+  bench.put("window/shop", hour_from_three);
+  bench.put("node/n1/desired/web", R"({"version":"3","pinned":true,"ignore_window":true})");
+  bench.put("node/n2/claim/web", R"({"by":"rollout/r"})");
+  CHECK(bench.page("moves", pin).empty());
+  CHECK(bench.status().empty());
+}
+
 TEST_CASE("the page says which places a rollout and a plan wait for, as their records do") {
   Bench bench;
   const std::string places = "site=north: 1 of 1 places are taken, by n7 (rollout/r2)";
@@ -386,7 +429,8 @@ TEST_CASE("the page names what a rollout waits for, and asks for a person if tim
   cell.take(record("/fleet/v1/rollout/r1", write_record(rollout)));
   cell.take(record("/fleet/v1/driver/r1", R"({"controller":"c1"})"));
   const auto outlook = [&cell](const Held& why) {
-    return outlook_of(cell, {}, 0, why.words.empty() ? HeldWork{} : HeldWork{{"rollout/r1", why}});
+    return outlook_of(cell, {}, 0,
+                      why.words.empty() ? HeldWork{} : HeldWork{{{"rollout/r1", why}}});
   };
   REQUIRE(outlook({}).moves.size() == 1);
   CHECK(outlook({}).moves[0].not_before);
