@@ -2,7 +2,6 @@
 // itself, runs as an agent, or prints a text such as the help.
 #include <agent-protocol/agent.h>
 #include <curl/curl.h>
-#include <signal.h>
 #include <uv.h>
 
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include "fleet/agent/node_agent.h"
 #include "fleet/agent/options.h"
 #include "fleet/agent/version.h"
+#include "fleet/common/process_signals.h"
 
 namespace fleet {
 namespace {
@@ -49,8 +49,6 @@ int perform(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors(true) != 0) return 1;
-  // Ignore SIGXFSZ, which would end this process if a file exceeded the limit of the file size. The
-  // write to that file fails instead.
-  ::signal(SIGXFSZ, SIG_IGN);
+  fleet::prepare_signals();
   return fleet::perform(argc, argv);
 }

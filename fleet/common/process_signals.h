@@ -1,4 +1,4 @@
-// How fleet-controller and fleet-signer, which run until SIGTERM stops them, treat signals.
+// How fleet-agent, fleet-controller and fleet-signer, which SIGTERM stops, treat signals.
 #pragma once
 
 namespace fleet {
