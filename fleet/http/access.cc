@@ -134,6 +134,10 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
   if (door.certificates && role_of(request.visitor->name) == Role::none) {
     return problem(403, request.visitor->name + " has no role here");
   }
+  if (request.url_too_long) {
+    return problem(414, "the URL has more than " + std::to_string(parameters_max) +
+                            " parameters or " + std::to_string(url_bytes_max) + " bytes");
+  }
   if (route.place == Place::nowhere) return problem(404, "there is nothing here");
   const std::string_view methods = methods_of(route);
   if (methods.find(text_of(request.method)) == std::string_view::npos) {

@@ -1,5 +1,7 @@
 #include "fleet/http/message.h"
 
+#include <algorithm>
+
 #include "base/escape.h"
 #include "base/utf8.h"
 #include "fleet/orders/order.h"
@@ -23,6 +25,15 @@ Response problem(int status, std::string_view reason) {
   // replaces the invalid bytes.
   agent_protocol::append_quoted(body, agent_protocol::fit_text(reason));
   return {.status = status, .body = body + "}"};
+}
+
+std::size_t kept_bytes(std::string_view url) {
+  std::size_t at = url.find('?');
+  if (url.size() > url_bytes_max)
+    return std::min(at == url.npos ? url_bytes_max : at + 1, url.size() - 1);
+  for (std::size_t count = 0; at != url.npos && count < parameters_max; ++count)
+    at = url.find('&', at + 1);
+  return std::min(at, url.size());
 }
 
 Method method_of(std::string_view text) {

@@ -20,6 +20,12 @@ namespace fleet {
 // body is dropped, and `too_long` is set.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
+// The maximum number of parameters in the URL of a request, and the maximum number of its bytes.
+// All requests that this server knows are far shorter. If a URL has more, only some of its
+// parameters are kept, and `url_too_long` is set.
+inline constexpr std::size_t parameters_max = 100;
+inline constexpr std::size_t url_bytes_max = 16'384;
+
 enum class Method { get, head, put, patch, post, erase, other };
 
 // The client that has sent a request, as described in the client's verified certificate.
@@ -35,6 +41,7 @@ struct Request {
   Method method = Method::get;
   std::string path = "/";
   std::map<std::string, std::string> query = {};
+  bool url_too_long = false;  // whether the URL exceeds parameters_max or url_bytes_max
   std::string host = {};
   std::string from = {};  // the client's IP address
   std::string if_match = {};
@@ -65,6 +72,11 @@ struct Response {
 
 [[nodiscard]] Method method_of(std::string_view text);
 [[nodiscard]] std::string_view text_of(Method method);
+
+// Returns how many bytes of a request's URL are kept. This is the whole URL, unless it has more
+// than parameters_max parameters or url_bytes_max bytes. The kept part has at most parameters_max
+// parameters.
+[[nodiscard]] std::size_t kept_bytes(std::string_view url);
 
 // Returns whether `tags`, the value of a header If-Match or If-None-Match, contains `tag`. The
 // value `*` contains every tag.

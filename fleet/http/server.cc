@@ -121,6 +121,7 @@ struct HttpServer::Exchange {
   MHD_Connection* connection = nullptr;
   Request request = {};
   std::optional<Response> response = {};
+  bool has_headers = false;  // whether all headers of the request have arrived
   bool asked = false;
   bool suspended = false;
   bool streams = false;
@@ -166,19 +167,27 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
+// Begins a request. libmicrohttpd calls this function before it parses the parameters in the URL.
+// The result becomes the argument `closure` of take(). If the parameters of a request need more
+// memory than a connection has, libmicrohttpd 0.9.75 never answers, so they are cut off before.
+void* HttpServer::begin(MHD_Connection* connection, char* url) {
+  const Number number = next_++;
+  auto& fresh = exchanges_[number] = std::make_unique<Exchange>();
+  *fresh = {.owner = this, .number = number, .connection = connection};
+  const std::string_view whole = url;
+  const std::size_t kept = kept_bytes(whole);
+  fresh->request.url_too_long = kept < whole.size();
+  url[kept] = '\0';
+  return fresh.get();
+}
+
 // Handles a request. libmicrohttpd calls this function several times for each request: when the
 // headers have arrived, for each part of the body, after the body, and when the suspended
 // connection is resumed.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
-  if (*closure == nullptr) {
-    const Number number = next_++;
-    auto& fresh = exchanges_[number] = std::make_unique<Exchange>();
-    *fresh = {.owner = this, .number = number, .connection = connection};
-    *closure = fresh.get();
-    return MHD_YES;
-  }
   Exchange& exchange = *static_cast<Exchange*>(*closure);
+  if (!std::exchange(exchange.has_headers, true)) return MHD_YES;
   Request& request = exchange.request;
   if (*size > 0) {
     request.too_long = request.too_long || request.body.size() + *size > request_bytes_max;

@@ -135,6 +135,7 @@ class HttpServer {
   void listen();
   void run();
   void run_soon();
+  void* begin(MHD_Connection* connection, char* url);
   MHD_Result take(MHD_Connection* connection, const char* url, const char* method, const char* data,
                   std::size_t* size, void** closure);
   MHD_Result send(MHD_Connection* connection, Exchange& exchange);

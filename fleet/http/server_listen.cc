@@ -64,6 +64,9 @@ void HttpServer::listen() {
     add(MHD_OPTION_HTTPS_MEM_TRUST, certificates.authority);
   }
   options.push_back({MHD_OPTION_END, 0, nullptr});
+  const auto begun = [](void* self, const char* url, MHD_Connection* connection) -> void* {
+    return static_cast<HttpServer*>(self)->begin(connection, const_cast<char*>(url));
+  };
   const auto handler = [](void* self, MHD_Connection* connection, const char* url,
                           const char* method, const char*, const char* data, std::size_t* size,
                           void** closure) {
@@ -81,10 +84,10 @@ void HttpServer::listen() {
     server.connections_.began(connection, server.settings_.timers.now());
     server.look_at_connections_soon();
   };
-  daemon_.reset(MHD_start_daemon(flags, settings_.port, nullptr, nullptr, handler, this,
-                                 MHD_OPTION_NOTIFY_COMPLETED, completed, this,
-                                 MHD_OPTION_NOTIFY_CONNECTION, notified, this, MHD_OPTION_ARRAY,
-                                 options.data(), MHD_OPTION_END));
+  daemon_.reset(MHD_start_daemon(
+      flags, settings_.port, nullptr, nullptr, handler, this, MHD_OPTION_URI_LOG_CALLBACK, +begun,
+      this, MHD_OPTION_NOTIFY_COMPLETED, completed, this, MHD_OPTION_NOTIFY_CONNECTION, notified,
+      this, MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END));
   if (daemon_ == nullptr) {
     error_ = "cannot listen at " + settings_.host + ", port " + std::to_string(settings_.port) +
              ": " + std::strerror(errno);

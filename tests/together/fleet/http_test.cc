@@ -85,6 +85,33 @@ TEST_CASE("with certificates the name's role decides, and nobody without one is 
   CHECK(status_of(from("admin:a", Method::put, "/v1/state/stop"), door) == 405);
 }
 
+TEST_CASE("of a URL with too many parameters, or with too many bytes, only a part is kept") {
+  const auto url = [](std::size_t parameters) {
+    std::string text = "/?";
+    for (std::size_t i = 1; i < parameters; ++i)
+      text += "a&";
+    return text + "a";
+  };
+  for (const std::string& whole : {std::string(), std::string("/"), std::string("/?"), url(1),
+                                   url(parameters_max), std::string(url_bytes_max, 'a')})
+    CHECK(kept_bytes(whole) == whole.size());
+  for (const std::size_t more : {1, 2, 400})
+    CHECK(kept_bytes(url(parameters_max + more)) == url(parameters_max).size());
+  CHECK(kept_bytes("/?" + std::string(url_bytes_max, 'a')) == 2);
+  CHECK(kept_bytes(std::string(url_bytes_max, 'a') + "?") == url_bytes_max);
+  CHECK(kept_bytes(std::string(url_bytes_max + 9, 'a')) == url_bytes_max);
+}
+
+TEST_CASE("a request with too long a URL is refused, but first its sender must be let in") {
+  const Door door{.certificates = true, .port = 443};
+  Request request = from("viewer:v", Method::get, "/v1/state");
+  request.url_too_long = true;
+  CHECK(why_not_let_in(request, route_of(request.path), door)->body ==
+        R"({"status":414,"reason":"the URL has more than 100 parameters or 16384 bytes"})");
+  request.visitor.reset();
+  CHECK(status_of(request, door) == 401);
+}
+
 TEST_CASE("the answer to a wrong method names the methods that the path has") {
   const auto allowed = [](Method method, const std::string& path) {
     const auto refused = why_not_let_in(from("admin:a", method, path), route_of(path),

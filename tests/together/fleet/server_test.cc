@@ -72,6 +72,7 @@ struct Bench {
   uv_loop_t loop{};
   VirtualTime time;
   std::vector<HttpServer::Number> asked;
+  Request last;  // the last request
   std::vector<HttpServer::Number> ended;
   std::unique_ptr<HttpServer> server;
 
@@ -81,7 +82,11 @@ struct Bench {
         .loop = loop,
         .timers = time,
         .host = "127.0.0.1",
-        .asked = [this](HttpServer::Number number, const Request&) { asked.push_back(number); },
+        .asked =
+            [this](HttpServer::Number number, const Request& request) {
+              asked.push_back(number);
+              last = request;
+            },
         .stream_ended = [this](HttpServer::Number number) { ended.push_back(number); }});
     REQUIRE(server->error().empty());
   }
@@ -146,6 +151,38 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });
   }
+}
+
+TEST_CASE("a request with too long a URL is passed on with some of its parameters, and answered") {
+  struct Case {
+    std::size_t parameters;
+    std::size_t bytes;  // of each parameter, with the character before it
+    std::size_t kept;
+  };
+  const Case one = GENERATE(values<Case>({{0, 0, 0},
+                                          {parameters_max, 8, parameters_max},
+                                          {1, 9'000, 1},
+                                          {parameters_max + 1, 8, parameters_max},
+                                          {500, 8, parameters_max},
+                                          {3'000, 8, 0},
+                                          {parameters_max, 270, 0},
+                                          {1, url_bytes_max, 0}}));
+  Bench bench;
+  Client client(bench.server->port());
+  std::string target = "/v1/state";
+  for (std::size_t i = 0; i < one.parameters; ++i) {
+    const std::string begin = (i == 0 ? "?" : "&") + std::to_string(i) + "=";
+    target += begin + std::string(one.bytes - begin.size(), 'x');
+  }
+  client.say("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  bench.until("the request", [&] { return bench.asked.size() == 1; });
+  CHECK(bench.last.path == "/v1/state");
+  CHECK(bench.last.query.size() == one.kept);
+  CHECK(bench.last.url_too_long == (one.kept < one.parameters));
+
+  bench.server->answer(bench.asked.front(), {.status = 414, .body = "why"});
+  bench.until("the answer", [&] { return client.heard().ends_with("why"); });
+  CHECK(client.heard().starts_with("HTTP/1.1 414 "));
 }
 
 TEST_CASE("a stream whose client has closed is noticed, though nothing is sent") {
