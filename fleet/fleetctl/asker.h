@@ -75,6 +75,12 @@ class Asker {
 // certificate is valid, or if no certificate is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
+// Returns why the store does not trust the authority in the file `signer`, as far as the user's
+// files show, or an empty string if it may. The store trusts the authority that has signed the
+// user's certificate, and most likely each authority in the file of --ca.
+[[nodiscard]] std::string why_other_authority(const fleet::Certificates& files,
+                                              const std::string& signer);
+
 // Returns the message for a request that the store has denied for the given reason. If a permission
 // is missing, etcd says only `permission denied`. The message then also contains the denied action
 // (`deed`, such as `write stop`) and the name in the user's certificate.

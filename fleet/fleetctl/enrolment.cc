@@ -19,23 +19,20 @@
 #include "fleet/model/settings.h"
 
 namespace fleetctl {
-namespace {
-
 fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
-// Returns why the authority's certificate or key cannot be read, with the option that names the
-// file. Returns an empty string if both files can be read.
-std::string why_no_signer_files(const Options& options) {
+std::string why_no_signer(const Options& options) {
   if (const std::string why = fleet::why_unread(options.signer); !why.empty())
     return "--signer: " + why;
   if (const std::string why = fleet::why_unread(options.signer_key); !why.empty())
     return "--signer-key: " + why;
-  return "";
+  const fleet::Signer signer = signer_of(options);
+  if (std::string why = fleet::why_cannot_sign(signer); !why.empty()) return why;
+  const std::string why = why_other_authority(options.store.certificates, options.signer);
+  return why.empty() ? "" : "--signer: " + why;
 }
-
-}  // namespace
 
 int let_in(const Options& options, Asker& asker, const Owner& owner,
            const fleet::IssuedCertificate& issued) {
@@ -95,7 +92,7 @@ int enrol(const Options& options, Asker& asker) {
   const std::string not_enrolled = permissions.user + " is not enrolled: ";
   if (const std::string why = fleet::why_unread(options.request); !why.empty())
     return refuse(not_enrolled + "--request: " + why);
-  if (const std::string why = why_no_signer_files(options); !why.empty())
+  if (const std::string why = why_no_signer(options); !why.empty())
     return refuse(not_enrolled + why);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
                                           .signer = signer_of(options),
@@ -120,7 +117,7 @@ int renew(const Options& options, Asker& asker) {
   for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
     records[found.key] = found;
   }
-  if (const std::string why = why_no_signer_files(options); !why.empty())
+  if (const std::string why = why_no_signer(options); !why.empty())
     return refuse("nothing is renewed: " + why);
   const fleet::Signer signer = signer_of(options);
   bool all_signed = true;

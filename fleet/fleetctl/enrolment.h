@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fleet/common/certificate.h"
 #include "fleet/fleetctl/asker.h"
 #include "fleet/model/cell_records.h"
 
@@ -24,6 +25,12 @@ struct Owner {
 // then continues where this one stopped. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
+
+// Returns the authority of --signer and --signer-key.
+[[nodiscard]] fleet::Signer signer_of(const Options& options);
+// Returns why the authority of --signer and --signer-key cannot sign for this cell, or an empty
+// string if it can.
+[[nodiscard]] std::string why_no_signer(const Options& options);
 
 // Sets the cell's setting `controllers` to the URLs of the controllers. New machines use these URLs
 // to join the cell. Writes nothing if the setting has this value already. Prints an error if

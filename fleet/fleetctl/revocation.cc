@@ -18,6 +18,7 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/enrolment.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
@@ -136,21 +137,23 @@ int shut_out(const Options& options, Asker& asker) {
 
 // Makes the revocation list if the option for it is given. Returns the exit status, which is
 // exit_done without that option.
-int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
+int make_list(const Options& options, const std::string& name, const fleet::Identity& identity,
+              std::string& list) {
   if (options.revocations.empty()) return exit_done;
+  const std::string not_revoked = name + " is not revoked: ";
+  if (const std::string why = why_no_signer(options); !why.empty())
+    return refuse(not_revoked + why);
   std::vector<std::string> serials;
   for (const fleet::IssuedCertificate& one : identity.certificates) {
     serials.push_back(one.serial);
   }
   const fleet::RevocationList made = fleet::with_revoked(
-      fleet::content_of_file(options.revocations), serials,
-      {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)},
-      list_days);
+      fleet::content_of_file(options.revocations), serials, signer_of(options), list_days);
   if (made.error.empty()) {
     list = made.list;
     return exit_done;
   }
-  return refuse(made.error);
+  return refuse(not_revoked + "--crl: " + made.error);
 }
 
 }  // namespace
@@ -169,7 +172,8 @@ int revoke(const Options& options, Asker& asker) {
   }
   fleet::Identity identity = before.record.value_or(fleet::Identity{});
   std::string list;
-  if (const int status = make_list(options, identity, list); status != exit_done) return status;
+  if (const int status = make_list(options, name, identity, list); status != exit_done)
+    return status;
   identity = revoked(std::move(identity), fleet::time_text());
   const int written =
       write(asker, key, fleet::write_record(identity), before.revision,

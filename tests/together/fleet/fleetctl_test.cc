@@ -279,6 +279,30 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   CHECK(says(with_key("absent.key"), "your key: "));
 }
 
+TEST_CASE("an authority that the store does not trust is told by the user's own files") {
+  const Files files;
+  files.make("ca");
+  files.make("clients");
+  files.make("other");
+  files.make("anna", "ca");
+  files.make("carla", "clients");
+  const auto why = [&](const std::string& own, const std::string& signer) {
+    return fleetctl::why_other_authority({.authority = files / "ca.pem", .own = files / own},
+                                         files / signer);
+  };
+  CHECK(why("anna.pem", "ca.pem") == "");
+  CHECK(why("anna.pem", "other.pem") ==
+        files / "other.pem" + std::string(" is another authority than that of --ca, ") +
+            files / "ca.pem" + ", so the store would refuse what it signs");
+  // The store may trust one authority for clients, and have its own certificate of another.
+  CHECK(why("carla.pem", "clients.pem") == "");
+  // While a cell changes its authority, the file of --ca has both authorities.
+  REQUIRE(std::system(
+              ("cat '" + (files / "other.pem") + "' >>'" + (files / "ca.pem") + "'").c_str()) == 0);
+  CHECK(why("anna.pem", "other.pem") == "");
+  CHECK(fleetctl::why_other_authority({}, files / "other.pem") == "");
+}
+
 // ---- private keys: for which of them fleetctl signs a certificate
 
 TEST_CASE("a key that is weak, or on a curve that nobody knows, is not signed, in words") {
