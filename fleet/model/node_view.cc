@@ -145,10 +145,14 @@ std::string silent_at_gates(const std::map<std::string, std::string>& silent) {
   return "these nodes do not report, and their new version waits to be activated: " + listed(texts);
 }
 
+TargetNode target_node(const NodeView& node) {
+  return {.id = node.id, .info = node.info, .reports = node.reports()};
+}
+
 std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes) {
   std::vector<TargetNode> targets;
   for (const NodeView& node : nodes) {
-    targets.push_back({.id = node.id, .info = node.info, .reports = node.reports()});
+    targets.push_back(target_node(node));
   }
   return targets;
 }

@@ -76,7 +76,8 @@ struct NodeView {
 // for each of them.
 [[nodiscard]] std::string silent_at_gates(const std::map<std::string, std::string>& silent);
 
-// Returns the nodes in the form that select_nodes() (target.h) needs.
+// Returns one node, or all nodes, in the form that select_nodes() (target.h) needs.
+[[nodiscard]] TargetNode target_node(const NodeView& node);
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
 // Returns whether the keys of this kind begin with `node/ID/`.

@@ -54,8 +54,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 }  // namespace
 
 bool is_in_history(std::string_view subject, const Reading& reading) {
-  return std::any_of(reading.found.begin(), reading.found.end(), [subject](const KeyValue& found) {
-    if (!found.key.starts_with(prefix_of(KeyKind::history))) return false;
+  const std::string below = prefix_of(KeyKind::history);
+  return std::any_of(reading.found.begin(), reading.found.end(), [&](const KeyValue& found) {
+    if (!found.key.starts_with(below)) return false;
     const auto line = read_record<PastRun>(found.value);
     return line && line.value().subject == subject;
   });

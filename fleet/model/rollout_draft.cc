@@ -101,11 +101,10 @@ bool may_be_undone(const Release& release) {
 
 std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
                                             const std::string& component) {
-  const auto targets = target_nodes(nodes);
   std::vector<RolloutCandidate> candidates;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i].versions.running.contains(component)) continue;
-    candidates.push_back({targets[i], nodes[i].degraded()});
+  for (const NodeView& node : nodes) {
+    if (!node.versions.running.contains(component)) continue;
+    candidates.push_back({target_node(node), node.degraded()});
   }
   return candidates;
 }

@@ -207,7 +207,7 @@ Result<Transaction> whole(Creation& creation) {
 class DocumentDecider {
  public:
   DocumentDecider(const Reading& reading, const Orderer& orderer)
-      : reading_(reading), orderer_(orderer) {}
+      : reading_(reading), facts_(reading), orderer_(orderer) {}
 
   // Adds an order to the decision. Returns why the order is refused, or no value on success.
   std::optional<OrderRefused> add(const Order& order) {
@@ -219,7 +219,7 @@ class DocumentDecider {
       if (!there.why_not.empty()) return conflict(there.why_not);
       if (there.is_there) return std::nullopt;
     }
-    auto decision = decide_order(order, reading_, orderer_);
+    auto decision = decide_order(order, facts_, orderer_);
     if (const auto* refused = std::get_if<OrderRefused>(&decision)) return *refused;
     auto& taken = std::get<OrderTaken>(decision);
     if (begins) return add_begun(order, key->names.front(), taken);
@@ -279,6 +279,7 @@ class DocumentDecider {
   }
 
   const Reading& reading_;
+  CellFacts facts_;
   const Orderer& orderer_;
   DocumentDecision all_;
   std::set<std::string> begun_;  // the names of the rollouts and plans that the document begins

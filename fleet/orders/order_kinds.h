@@ -5,6 +5,7 @@
 // output.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,25 @@
 #include "fleet/orders/order.h"
 
 namespace fleet {
+
+// The records that were read for orders, and the nodes in these records. The nodes are parsed when
+// an order first needs them, and only once, since a document may have many orders, and a cell
+// thousands of nodes. The records must exist as long as this object.
+class CellFacts {
+ public:
+  explicit CellFacts(const Reading& reading) : reading_(reading) {}
+
+  [[nodiscard]] const Reading& reading() const { return reading_; }
+  [[nodiscard]] const std::vector<NodeView>& nodes() const;
+
+ private:
+  const Reading& reading_;
+  mutable std::optional<std::vector<NodeView>> nodes_ = {};
+};
+
+// Decides about an order, like the function of this name in order.h.
+[[nodiscard]] OrderDecision decide_order(const Order& order, const CellFacts& facts,
+                                         const Orderer& orderer);
 
 // ---- records that people set, such as a window
 
@@ -33,7 +53,7 @@ struct RecordSet {
 [[nodiscard]] agent_protocol::Result<RecordSet> set_record(const ParsedKey& key,
                                                            const JsonTree& body,
                                                            const JsonTree& before,
-                                                           const Reading& reading,
+                                                           const CellFacts& facts,
                                                            const Orderer& orderer);
 
 // Decides whether a document may write the record `wanted` over the existing record `found`.
@@ -75,7 +95,7 @@ struct PublishedRelease {
 
 [[nodiscard]] std::vector<std::string> needs_of_plan(const Order& order, const std::string& name);
 [[nodiscard]] OrderDecision decide_plan_order(const Order& order, const std::string& name,
-                                              const Reading& reading, const Orderer& orderer);
+                                              const CellFacts& facts, const Orderer& orderer);
 
 // ---- an order to begin, pause, resume, abort or undo a rollout
 
@@ -83,7 +103,7 @@ struct PublishedRelease {
 
 // Decides about an order. `found` is the rollout's record, or null if the rollout does not exist.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
-                                                 const KeyValue* found, const Reading& reading,
+                                                 const KeyValue* found, const CellFacts& facts,
                                                  const Orderer& orderer);
 
 }  // namespace fleet

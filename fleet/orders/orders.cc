@@ -32,7 +32,7 @@ std::string words_of_erased(KeyKind kind) {
 }
 
 OrderDecision write(const Order& order, const ParsedKey& key, const KeyValue* found,
-                    const Reading& reading, const Orderer& orderer) {
+                    const CellFacts& facts, const Orderer& orderer) {
   if (key.kind == KeyKind::release && found != nullptr) {
     return malformed("what was published is never changed, nor taken away");
   }
@@ -49,7 +49,7 @@ OrderDecision write(const Order& order, const ParsedKey& key, const KeyValue* fo
     const JsonTree before = found == nullptr ? JsonTree{} : tree_in(found->value);
     const JsonTree whole =
         order.deed == Deed::patch ? merge_patch(before, body.value()) : body.value();
-    const auto record = set_record(key, whole, before, reading, orderer);
+    const auto record = set_record(key, whole, before, facts, orderer);
     if (!record) return malformed(record.reason());
     for (const Compare& compare : record.value().compares)
       transaction.compares.push_back(compare);
@@ -60,18 +60,19 @@ OrderDecision write(const Order& order, const ParsedKey& key, const KeyValue* fo
   return taken;
 }
 
-OrderDecision decide(const Order& order, const ParsedKey& key, const Reading& reading,
+OrderDecision decide(const Order& order, const ParsedKey& key, const CellFacts& facts,
                      const Orderer& orderer) {
+  const Reading& reading = facts.reading();
   const KeyValue* found = reading.find(key_text(order));
   if (key.kind == KeyKind::plan) {
-    return decide_plan_order(order, key.names.front(), reading, orderer);
+    return decide_plan_order(order, key.names.front(), facts, orderer);
   }
   if (key.kind == KeyKind::node_command) return decide_command_order(order, key, reading, orderer);
   if (found == nullptr && order.deed != Deed::put) return absent(order.subject + " is not set");
   if (key.kind == KeyKind::rollout) {
-    return decide_rollout_order(order, key.names.front(), found, reading, orderer);
+    return decide_rollout_order(order, key.names.front(), found, facts, orderer);
   }
-  return write(order, key, found, reading, orderer);
+  return write(order, key, found, facts, orderer);
 }
 
 // Returns whether the order must be refused while the record `stop` exists, since it begins
@@ -117,14 +118,23 @@ void add_lease(OrderTaken& taken, LeaseId lease) {
   }
 }
 
+const std::vector<NodeView>& CellFacts::nodes() const {
+  if (!nodes_) nodes_ = nodes_in(reading_);
+  return *nodes_;
+}
+
 OrderDecision decide_order(const Order& order, const Reading& reading, const Orderer& orderer) {
+  return decide_order(order, CellFacts(reading), orderer);
+}
+
+OrderDecision decide_order(const Order& order, const CellFacts& facts, const Orderer& orderer) {
   const auto key = parse_key(key_text(order));
   if (!key || !is_orderable(key->kind)) {
     return absent("there is no " + order.subject + " that could be set");
   }
-  OrderDecision decision = decide(order, *key, reading, orderer);
+  OrderDecision decision = decide(order, *key, facts, orderer);
   if (auto* taken = std::get_if<OrderTaken>(&decision)) {
-    if (begins(*taken) && reading.find(key_of(KeyKind::stop)) != nullptr) {
+    if (begins(*taken) && facts.reading().find(key_of(KeyKind::stop)) != nullptr) {
       return conflict("nothing may begin now (fleetctl stop)");
     }
     const std::string own_trace = taken->event.trace;

@@ -1,5 +1,6 @@
 // This file decides about orders of people to begin a plan, or to recover it.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -111,13 +112,14 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
 // Returns why the nodes cannot be members of the plan, or no value if they can. A plan must not
 // bring a member to an older version than the member runs, since data that a newer version has
 // migrated cannot be migrated back.
-std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
+std::optional<std::string> why_no_member(const std::vector<NodeView>& nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;
-  std::erase_if(nodes, [&members](const NodeView& node) {
-    return !std::binary_search(members.begin(), members.end(), node.id);
+  std::vector<NodeView> meant;
+  std::ranges::copy_if(nodes, std::back_inserter(meant), [&members](const NodeView& node) {
+    return std::binary_search(members.begin(), members.end(), node.id);
   });
-  const std::string newer = who_runs_newer(nodes, plan.component, plan.version);
+  const std::string newer = who_runs_newer(meant, plan.component, plan.version);
   if (newer.empty()) return std::nullopt;
   return plan.component + " " + plan.version + " is older than what runs on " + newer +
          ": no plan goes back";
@@ -127,7 +129,7 @@ std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan
 // limits how many nodes may be down at the same time.
 std::optional<std::string> why_over_budget(const Plan& plan, const Reading& reading) {
   Budgets budgets;
-  budgets.take_all(reading);
+  if (const KeyValue* settings = reading.find(key_of(KeyKind::settings))) budgets.take(*settings);
   if (!needs_places(plan, &budgets)) return std::nullopt;
   for (const PlanStep& step : plan.steps) {
     if (step.kind == StepClass::together) return over_budget_text(step.name, budgets);
@@ -141,8 +143,9 @@ PlanView view_of(const std::string& name, const Reading& reading) {
   return view;
 }
 
-OrderDecision begin_plan(const Order& order, const std::string& name, const Reading& reading,
+OrderDecision begin_plan(const Order& order, const std::string& name, const CellFacts& facts,
                          const Orderer& orderer) {
+  const Reading& reading = facts.reading();
   auto asked = asked_in(order);
   if (!asked) return malformed(asked.reason());
   const Plan& written = asked.value();
@@ -162,7 +165,7 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Read
   if (reading.find(key_of(KeyKind::rollout, {name})) != nullptr) {
     return conflict("there is a rollout " + name + ": choose another name");
   }
-  const auto nodes = nodes_in(reading);
+  const std::vector<NodeView>& nodes = facts.nodes();
   const auto members = members_of(plan.target, nodes);
   if (!members) return malformed(members.reason());
   if (const auto why = why_over_budget(plan, reading)) return malformed(*why);
@@ -218,13 +221,13 @@ std::vector<std::string> needs_of_plan(const Order& order, const std::string& na
   return keys;
 }
 
-OrderDecision decide_plan_order(const Order& order, const std::string& name, const Reading& reading,
+OrderDecision decide_plan_order(const Order& order, const std::string& name, const CellFacts& facts,
                                 const Orderer& orderer) {
   switch (order.deed) {
     case Deed::put:
-      return begin_plan(order, name, reading, orderer);
+      return begin_plan(order, name, facts, orderer);
     case Deed::erase:
-      return recover(name, reading);
+      return recover(name, facts.reading());
     case Deed::patch:
       break;
   }

@@ -1,5 +1,6 @@
 // This file decides about orders of people to begin, pause, resume, abort or undo a rollout.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -86,12 +87,14 @@ std::string shown(const RolloutDraft& draft) {
 }
 
 // Returns those of `nodes` that are in a batch of the draft.
-std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
+std::vector<NodeView> taken_of(const std::vector<NodeView>& nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)
     taken.insert(batch.begin(), batch.end());
-  std::erase_if(nodes, [&taken](const NodeView& node) { return !taken.contains(node.id); });
-  return nodes;
+  std::vector<NodeView> found;
+  std::ranges::copy_if(nodes, std::back_inserter(found),
+                       [&taken](const NodeView& node) { return taken.contains(node.id); });
+  return found;
 }
 
 std::optional<OrderRefused> why_no_name(const std::string& id) {
@@ -100,8 +103,9 @@ std::optional<OrderRefused> why_no_name(const std::string& id) {
                    why_no_driven_name(id).value_or("the name is too long"));
 }
 
-OrderDecision begin_rollout(const Order& order, const std::string& id, const Reading& reading,
+OrderDecision begin_rollout(const Order& order, const std::string& id, const CellFacts& facts,
                             const Orderer& orderer) {
+  const Reading& reading = facts.reading();
   if (auto refused = why_no_name(id)) return *refused;
   if (const auto used = why_name_was_used(id, reading)) return conflict(*used);
   if (reading.find(key_of(KeyKind::plan, {id})) != nullptr) {
@@ -119,7 +123,7 @@ OrderDecision begin_rollout(const Order& order, const std::string& id, const Rea
   terms.digest = found.value().release.digest;
   terms.no_undo = !may_be_undone(found.value().release);
   terms.min_protocol = std::max(terms.min_protocol, found.value().release.min_protocol);
-  const auto nodes = nodes_in(reading);
+  const std::vector<NodeView>& nodes = facts.nodes();
   const auto draft =
       draft_rollout(terms, candidates_in(nodes, terms.component), orderer.trace,
                     {.many_batches = order.many_batches, .budgets = budgets_in(reading)});
@@ -192,7 +196,7 @@ std::vector<std::string> needs_of_rollout(const Order& order, const std::string&
 }
 
 OrderDecision decide_rollout_order(const Order& order, const std::string& id, const KeyValue* found,
-                                   const Reading& reading, const Orderer& orderer) {
+                                   const CellFacts& facts, const Orderer& orderer) {
   if (order.deed == Deed::erase) {
     return malformed("a rollout is not taken away: PATCH its order to abort");
   }
@@ -200,7 +204,7 @@ OrderDecision decide_rollout_order(const Order& order, const std::string& id, co
   if (found != nullptr) {
     return conflict("rollout " + id + " is there already, and its terms never change");
   }
-  return begin_rollout(order, id, reading, orderer);
+  return begin_rollout(order, id, facts, orderer);
 }
 
 }  // namespace fleet

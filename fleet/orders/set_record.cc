@@ -22,7 +22,7 @@ struct Asked {
   const ParsedKey& key;
   const JsonTree& body;
   const JsonTree& before;
-  const Reading& reading;
+  const CellFacts& facts;
   const Orderer& orderer;
 };
 
@@ -115,13 +115,12 @@ Result<RecordSet> stop(const Asked& asked) {
 // Returns the nodes to which a desired version applies: one node, or all nodes of the cell except
 // those that a person has pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
-  auto nodes = nodes_in(asked.reading);
+  auto nodes = asked.facts.nodes();
   if (asked.key.kind == KeyKind::node_desired) return nodes;
   const std::string component = component_of(asked.key);
-  std::erase_if(nodes, [&](const NodeView& node) {
-    const KeyValue* found = asked.reading.find(key_of(KeyKind::node_desired, {node.id, component}));
-    const auto own = read_record<Desired>(found == nullptr ? "{}" : found->value);
-    return own && own.value().pinned;
+  std::erase_if(nodes, [&component](const NodeView& node) {
+    const auto own = node.desired.find(component);
+    return own != node.desired.end() && own->second.record.pinned;
   });
   return nodes;
 }
@@ -129,7 +128,7 @@ std::vector<NodeView> meant_by(const Asked& asked) {
 // Returns whether the node of this record was enrolled in the cell, and is not revoked.
 bool is_enrolled(const Asked& asked) {
   const KeyValue* found =
-      asked.reading.find(key_of(KeyKind::identity, {node_kind, asked.key.names.front()}));
+      asked.facts.reading().find(key_of(KeyKind::identity, {node_kind, asked.key.names.front()}));
   const auto identity = read_record<Identity>(found == nullptr ? "" : found->value);
   return identity && identity.value().revoked.empty();
 }
@@ -142,7 +141,7 @@ Result<RecordSet> desired(const Asked& asked) {
   if (wish.pending) return Refusal{"pending is set, and taken away, by a plan alone"};
   if (!is_version_name(wish.version)) return Refusal{"\"" + wish.version + "\" is no version"};
   const std::string component = component_of(asked.key);
-  const auto found = published_release(asked.reading, component, wish.version);
+  const auto found = published_release(asked.facts.reading(), component, wish.version);
   if (!found) return found.refusal();
   const auto nodes = meant_by(asked);
   // A node counts as silent if it has a record and does not report. Plans would wait for it, so
@@ -248,8 +247,8 @@ std::string why_stays_refused(const ParsedKey& key, const std::string& found,
 }
 
 Result<RecordSet> set_record(const ParsedKey& key, const JsonTree& body, const JsonTree& before,
-                             const Reading& reading, const Orderer& orderer) {
-  const Asked asked{key, body, before, reading, orderer};
+                             const CellFacts& facts, const Orderer& orderer) {
+  const Asked asked{key, body, before, facts, orderer};
   if (key.kind == KeyKind::window) return window(asked);
   if (key.kind == KeyKind::settings) return settings(asked);
   if (key.kind == KeyKind::stop) return stop(asked);
