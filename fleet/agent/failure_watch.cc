@@ -56,8 +56,9 @@ void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other
   if (other) value = std::max(*other, value.value_or(0));
 }
 
-}  // namespace
-
+// Reads the usage of the process and its descendants, at most 64 processes, from /proc. A value is
+// absent if the process has exited or /proc does not show the value. For children that have exited,
+// only the processor time is known.
 ProcessUse use_of_process(std::int64_t pid) {
   ProcessUse use;
   if (pid <= 0) return use;
@@ -69,6 +70,8 @@ ProcessUse use_of_process(std::int64_t pid) {
   }
   return use;
 }
+
+}  // namespace
 
 void FailureWatch::begin(const std::string& from, const std::string& to) {
   from_ = from;

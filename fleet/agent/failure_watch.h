@@ -22,11 +22,6 @@ struct ProcessUse {
   std::optional<std::int64_t> cpu_ms = {};
 };
 
-// Reads the usage of the process and its descendants, at most 64 processes, from /proc. A value is
-// absent if the process has exited or /proc does not show the value. For children that have exited,
-// only the processor time is known.
-[[nodiscard]] ProcessUse use_of_process(std::int64_t pid);
-
 class FailureWatch {
  public:
   struct Places {

@@ -126,6 +126,37 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
   return true;
 }
 
+struct KeyProof {
+  std::string serial = {};  // the serial number of the certificate
+  std::string error = {};   // why the request or the certificate is refused; empty if both are good
+};
+
+// Checks whether a request was made with the key of the certificate `text`, and whether the
+// authority has signed that certificate for the name `name`.
+KeyProof proof_of_key(const std::string& request_text, const std::string& text,
+                      const std::string& authority_text, const std::string& name) {
+  const Request request(
+      PEM_read_bio_X509_REQ(reading(request_text).get(), nullptr, nullptr, nullptr));
+  const Certificate certificate = certificate_in(text);
+  const Certificate authority = certificate_in(authority_text);
+  EVP_PKEY* asks = request == nullptr ? nullptr : X509_REQ_get0_pubkey(request.get());
+  EVP_PKEY* signs = authority == nullptr ? nullptr : X509_get0_pubkey(authority.get());
+  KeyProof proof;
+  if (certificate == nullptr) {
+    proof.error = "the request does not hold the certificate that is to be renewed";
+  } else if (signs == nullptr || X509_verify(certificate.get(), signs) != 1 ||
+             common_name(X509_get_subject_name(certificate.get())) != name) {
+    proof.error = "the certificate in the request was not given to " + name;
+  } else if (asks == nullptr || X509_REQ_verify(request.get(), asks) != 1 ||
+             EVP_PKEY_eq(asks, X509_get0_pubkey(certificate.get())) != 1) {
+    proof.error = "the request is not made with the key of the certificate that is to be renewed";
+  } else {
+    proof.serial = hexadecimal(certificate.get());
+  }
+  ERR_clear_error();
+  return proof;
+}
+
 }  // namespace
 
 std::string why_cannot_sign(const Signer& signer) {
@@ -161,30 +192,6 @@ Signed sign(const Signing& signing) {
   return {
       .certificate = written([&](BIO* out) { return PEM_write_bio_X509(out, certificate.get()); }),
       .issued = issued(certificate.get())};
-}
-
-KeyProof proof_of_key(const std::string& request_text, const std::string& text,
-                      const std::string& authority_text, const std::string& name) {
-  const Request request(
-      PEM_read_bio_X509_REQ(reading(request_text).get(), nullptr, nullptr, nullptr));
-  const Certificate certificate = certificate_in(text);
-  const Certificate authority = certificate_in(authority_text);
-  EVP_PKEY* asks = request == nullptr ? nullptr : X509_REQ_get0_pubkey(request.get());
-  EVP_PKEY* signs = authority == nullptr ? nullptr : X509_get0_pubkey(authority.get());
-  KeyProof proof;
-  if (certificate == nullptr) {
-    proof.error = "the request does not hold the certificate that is to be renewed";
-  } else if (signs == nullptr || X509_verify(certificate.get(), signs) != 1 ||
-             common_name(X509_get_subject_name(certificate.get())) != name) {
-    proof.error = "the certificate in the request was not given to " + name;
-  } else if (asks == nullptr || X509_REQ_verify(request.get(), asks) != 1 ||
-             EVP_PKEY_eq(asks, X509_get0_pubkey(certificate.get())) != 1) {
-    proof.error = "the request is not made with the key of the certificate that is to be renewed";
-  } else {
-    proof.serial = hexadecimal(certificate.get());
-  }
-  ERR_clear_error();
-  return proof;
 }
 
 std::string request_for(const std::string& name, const std::string& key_text) {

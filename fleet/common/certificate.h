@@ -46,15 +46,6 @@ struct Signed {
 // is behind accepts the certificate.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-struct KeyProof {
-  std::string serial = {};  // the serial number of the certificate
-  std::string error = {};   // why the request or the certificate is refused; empty if both are good
-};
-// Checks whether a request was made with the key of `certificate`, and whether the authority has
-// signed `certificate` for the name `name`.
-[[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
-                                    const std::string& authority, const std::string& name);
-
 // Returns a certificate request for the name, signed with this key. Returns an empty string if the
 // key cannot be read.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);

@@ -160,6 +160,16 @@ std::string fill_certificates(const fleet::DevTerms& terms) {
   return words;
 }
 
+// Returns whether a process accepts connections at this port on 127.0.0.1.
+bool is_served(int port) {
+  const upgrader::OwnedFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
 }  // namespace
 
 DevDirectory::~DevDirectory() {
@@ -248,15 +258,6 @@ std::map<std::string, std::string> find_programs() {
     if (in_path) found[std::string(need.program)] = in_path.value();
   }
   return found;
-}
-
-bool is_served(int port) {
-  const upgrader::OwnedFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
 // ---- the store of a trial cell

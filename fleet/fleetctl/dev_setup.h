@@ -52,9 +52,6 @@ class DevDirectory {
 // paths of the found programs by their names.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
-// Returns whether a process accepts connections at this port on 127.0.0.1.
-[[nodiscard]] bool is_served(int port);
-
 // ---- the store of a trial cell
 
 // Returns whether etcd answers and has a leader.

@@ -21,7 +21,6 @@ CLI::App& add(CLI::App& parent, Options& options, Command command, const std::st
 // `value`, counted in `unit`s and rounded up.
 void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
-void add_component(CLI::App& app, Options& options, bool required);
 
 // ---- functions that add groups of subcommands, from the files option_*.cc
 void add_cells(CLI::App& app, Options& options);

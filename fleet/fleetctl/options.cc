@@ -38,6 +38,10 @@ void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
   app.add_option_function<std::string>(name, take, about)->type_name("TIME")->required(required);
 }
 
+// ---- the command line
+
+namespace {
+
 void add_component(CLI::App& app, Options& options, bool required) {
   app.add_option("COMPONENT", options.component,
                  "name of the component; `agent` is fleet-agent itself")
@@ -45,10 +49,6 @@ void add_component(CLI::App& app, Options& options, bool required) {
       ->required(required)
       ->check(form(&fleet::is_component, "the name of a component"));
 }
-
-// ---- the command line
-
-namespace {
 
 void add_store(CLI::App& app, Options& options) {
   fleet::add_store_options(app, options.store, "your");

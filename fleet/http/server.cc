@@ -72,6 +72,13 @@ void add_headers(MHD_Response* response, const std::string& type) {
   MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
+// Returns whether the client has closed the connection. This has to be checked here, since
+// libmicrohttpd does not watch suspended connections.
+bool has_client_gone(MHD_Connection* connection) {
+  pollfd line{descriptor_of(connection), POLLRDHUP, 0};
+  return ::poll(&line, 1, 0) == 1 && (line.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 }  // namespace
 
 void Connections::began(MHD_Connection* connection, Time now) {
@@ -103,11 +110,6 @@ void Connections::shut_late(Time now) const {
                          (line.phase == Phase::is_answered && now >= line.since + answer_time);
     if (is_late) shut(connection);
   }
-}
-
-bool has_client_gone(MHD_Connection* connection) {
-  pollfd line{descriptor_of(connection), POLLRDHUP, 0};
-  return ::poll(&line, 1, 0) == 1 && (line.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void shut(MHD_Connection* connection) {

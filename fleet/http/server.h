@@ -59,9 +59,6 @@ class Connections {
   std::map<MHD_Connection*, Line> lines_;
 };
 
-// Returns whether the client has closed the connection. This has to be checked here, since
-// libmicrohttpd does not watch suspended connections.
-[[nodiscard]] bool has_client_gone(MHD_Connection* connection);
 // Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
 

@@ -50,14 +50,15 @@ bool may_be_stopped(const DesiredNode& node, bool ours) {
          node.instances.contains(node.active.record.instance);
 }
 
+// Returns the version without its build metadata.
+std::string_view without_build(std::string_view version) {
+  return version.substr(0, version.find('+'));
+}
+
 }  // namespace
 
 std::string CellWish::trace() const {
   return "desired-" + std::to_string(revision);
-}
-
-std::string_view without_build(std::string_view version) {
-  return version.substr(0, version.find('+'));
 }
 
 bool is_same_version(std::string_view version, std::string_view other) {

@@ -46,9 +46,8 @@ struct DesiredNode {
   bool operator==(const DesiredNode&) const = default;
 };
 
-// Returns the version without its build metadata (`+...`), since build metadata does not
+// Returns whether the two versions differ at most in their build metadata (`+...`), which does not
 // distinguish two releases.
-[[nodiscard]] std::string_view without_build(std::string_view version);
 [[nodiscard]] bool is_same_version(std::string_view version, std::string_view other);
 
 // A wish: one write of the cell's desired version, and the revision of that write. If the same

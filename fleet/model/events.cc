@@ -158,6 +158,16 @@ Transaction noted(const KeyValue* before, const Notified& notified) {
           .puts = {{key, write_record(notified)}}};
 }
 
+// Returns whether the event is sent to the webhook. Such an event is a success, a failure or a
+// halt.
+bool is_notable(const FleetEvent& event) {
+  constexpr auto kinds = std::to_array<std::string_view>(
+      {"rollout-completed", "rollout-aborted", "rollout-paused", "rollout-undone", "plan-completed",
+       "plan-halted", "plan-aborted", "upgrade-failed", "upgrade-unconfirmed", "stopped",
+       "degraded", "watch-halted"});
+  return std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
+}
+
 }  // namespace
 
 std::optional<FleetEvent> event_of(const KeyValue& record) {
@@ -224,14 +234,6 @@ std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& rec
 bool is_by(const FleetEvent& event, std::string_view name) {
   const std::string_view who = event.who;
   return who == name || who.substr(who.find(':') + 1) == name;
-}
-
-bool is_notable(const FleetEvent& event) {
-  constexpr auto kinds = std::to_array<std::string_view>(
-      {"rollout-completed", "rollout-aborted", "rollout-paused", "rollout-undone", "plan-completed",
-       "plan-halted", "plan-aborted", "upgrade-failed", "upgrade-unconfirmed", "stopped",
-       "degraded", "watch-halted"});
-  return std::find(kinds.begin(), kinds.end(), event.kind) != kinds.end();
 }
 
 // ---- notices

@@ -30,10 +30,6 @@ namespace fleet {
 // Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether the event is sent to the webhook. Such an event is a success, a failure or a
-// halt.
-[[nodiscard]] bool is_notable(const FleetEvent& event);
-
 // Adds the event to a transaction, with this number. The store refuses the transaction if another
 // event already has the number. Adds nothing if the number is larger than event_number_max.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);

@@ -90,8 +90,7 @@ std::string digits_of(std::string_view text) {
   return digits;
 }
 
-}  // namespace
-
+// Finds the state of a component in the cell's records.
 WatchState watch_state(const CellRecords& records, const std::string& component,
                        const WatchSettings& settings) {
   WatchState state;
@@ -116,6 +115,8 @@ WatchState watch_state(const CellRecords& records, const std::string& component,
   take_nodes(records, component, settings.then == ThenDo::desire ? version : "", state);
   return state;
 }
+
+}  // namespace
 
 ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Moment& moment) {
   if (!under_way_.empty()) return Rest{};

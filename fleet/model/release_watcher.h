@@ -38,10 +38,6 @@ using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 // person, in the member `who`.
 inline constexpr std::string_view watch_who = "watch";
 
-// Finds the state of a component in the cell's records.
-[[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
-                                     const WatchSettings& settings);
-
 class ReleaseWatcher {
  public:
   struct Rest {
