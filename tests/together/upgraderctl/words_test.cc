@@ -189,7 +189,7 @@ TEST_CASE("the page while an upgrade is under way") {
 
   CHECK(
       status_page(status, previous, Hearing::gone, at(22)) ==
-      Lines{"phase     trial for 10 s, 20 s left: generation 2 (version 1.1) is on trial",
+      Lines{"phase     gone; the last known phase is trial, which began 10 s ago",
             "active    generation 2 (version 1.1), process 4022, active for 10 s",
             "          /opt/agent/1.1", "          says: following app.log",
             "          is silent: its heartbeats are overdue",
@@ -216,6 +216,8 @@ TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown")
   const Status status = at_rest();
 
   const Lines page = status_page(status, std::nullopt, Hearing::stopped, at(65));
+  CHECK(page.front() ==
+        "phase     stopped; the last known phase is running, which began 1 min 4 s ago");
   CHECK(page.back() ==
         "upgrader  process 4020, version 0.1.0, started 1 min 5 s ago; it is stopped: its "
         "status is from before that");
@@ -225,6 +227,24 @@ TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown")
   CHECK(list_table({{"aa", status, Hearing::stopped, ""}}, at(65))
             .back()
             .starts_with("aa    stopped"));
+}
+
+TEST_CASE("the first line of the status names what the list names in place of an old phase") {
+  Status status = at_rest();
+  const auto first = [&](Hearing hearing) {
+    return status_page(status, std::nullopt, hearing, at(65)).front();
+  };
+
+  CHECK(first(Hearing::listens) == "phase     running for 1 min 4 s");
+  CHECK(first(Hearing::deaf) == "phase     running for 1 min 4 s");
+  CHECK(first(Hearing::gone).starts_with("phase     gone; the last known phase is running, "));
+  CHECK(first(Hearing::unseen).starts_with("phase     unseen; the last known phase is running, "));
+  CHECK(first(Hearing::full).starts_with("phase     disk full; the last known phase is running, "));
+  CHECK(status_line(status, Hearing::gone, at(65))
+            .starts_with("2026-11-22 08:01:05 UTC  gone; the last known phase is running, "));
+  status.since.reset();
+  status.phase.clear();
+  CHECK(first(Hearing::gone) == "phase     gone; the last known phase is not known");
 }
 
 TEST_CASE("`status --watch` prints a line for each change, but not if only times have grown") {

@@ -89,10 +89,30 @@ std::string upgrader_text(const Status& status, Hearing hearing, Moment now) {
   return clause.empty() ? text : text + "; it " + clause;
 }
 
-std::string state_text(const Status& status, Moment now) {
+// Returns the word that replaces the phase if the phase in the status may be out of date. Returns
+// an empty text if the upgrader writes its status, or if nothing is known.
+std::string word_for_old_phase(Hearing hearing) {
+  if (hearing == Hearing::gone) return "gone";
+  if (hearing == Hearing::unseen) return "unseen";
+  if (hearing == Hearing::stopped) return "stopped";
+  if (hearing == Hearing::full) return "disk full";
+  return "";
+}
+
+std::string phase_cell(const Status& status, Hearing hearing) {
+  const std::string word = word_for_old_phase(hearing);
+  return word.empty() ? shown(status.phase) : word;
+}
+
+std::string state_text(const Status& status, Hearing hearing, Moment now) {
   if (status.ended) {
     const Ended& ended = *status.ended;
     return "ended " + (ended.at ? ago(ended.at, now) + " " : "") + end_clause(ended);
+  }
+  if (const std::string word = word_for_old_phase(hearing); !word.empty()) {
+    return word + "; the last known phase is " +
+           (status.phase.empty() ? "not known" : shown(status.phase)) +
+           (status.since ? ", which began " + ago(status.since, now) : "");
   }
   if (status.phase == "running") return phase_clause(status, now);
   return phase_clause(status, now) + ": " + phase_sentence(status);
@@ -103,14 +123,6 @@ std::string last_cell(const Status& status, Moment now) {
   if (status.endings.empty()) return "-";
   const Ending& last = status.endings.front();
   return outcome_clause(last) + " " + ago(last.ended, now);
-}
-
-std::string phase_cell(const Status& status, Hearing hearing) {
-  if (hearing == Hearing::gone) return "gone";
-  if (hearing == Hearing::unseen) return "unseen";
-  if (hearing == Hearing::stopped) return "stopped";
-  if (hearing == Hearing::full) return "disk full";
-  return shown(status.phase);
 }
 
 Row listed_row(const Listed& listed, Moment now) {
@@ -150,7 +162,7 @@ void add_cut_off(std::vector<Row>& rows, const Status& previous) {
 
 std::vector<std::string> status_page(const Status& status, const std::optional<Status>& previous,
                                      Hearing hearing, Moment now) {
-  std::vector<Row> rows{{"phase", state_text(status, now)}};
+  std::vector<Row> rows{{"phase", state_text(status, hearing, now)}};
   add_agent(rows, "active", status.active, now);
   add_agent(rows, "candidate", status.candidate, now);
   add_agent(rows, "standby", status.standby, now);
@@ -162,7 +174,7 @@ std::vector<std::string> status_page(const Status& status, const std::optional<S
 }
 
 std::string status_line(const Status& status, Hearing hearing, Moment now) {
-  std::string line = show_moment(now) + "  " + state_text(status, now);
+  std::string line = show_moment(now) + "  " + state_text(status, hearing, now);
   const std::string clause = hearing_clause(hearing);
   if (!status.ended && !clause.empty()) line += "; the upgrader " + clause;
   if (status.upgrade) line += "; upgrade " + shown(status.upgrade->id);
