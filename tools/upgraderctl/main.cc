@@ -175,10 +175,7 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   if (const auto* finish = std::get_if<Finish>(&met)) return end_by(*finish, terminal);
   const Status& status = std::get<Status>(met);
   const Hearing hearing = directory.see().hearing;
-  if (is_behind(hearing)) {
-    terminal.complain("the upgrader (" + life_name(status.upgrader) + ") " +
-                      hearing_clause(hearing));
-  }
+  warn_if_behind(status, hearing, terminal);
   if (const std::optional<Finish> finish = complete(options, status)) {
     return end_by(*finish, terminal);
   }

@@ -25,6 +25,7 @@
 #include "base/uv_handle.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/pages.h"
+#include "tools/upgraderctl/core/sentences.h"
 #include "tools/upgraderctl/core/todays_clock.h"
 #include "tools/upgraderctl/shell/news.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
@@ -236,6 +237,11 @@ int show_list(const Options& options, const std::vector<Base>& bases, Terminal& 
   return exit_done;
 }
 
+void warn_if_behind(const Status& status, Hearing hearing, Terminal& terminal) {
+  if (status.ended || !is_behind(hearing)) return;
+  terminal.complain("the upgrader (" + life_name(status.upgrader) + ") " + hearing_clause(hearing));
+}
+
 int show_status(const Options& options, const std::string& path, Terminal& terminal) {
   if (options.watch) return watch_status(options, path, terminal);
   const ControlDirectory directory(path);
@@ -262,6 +268,7 @@ int show_history(const Options& options, const std::string& path, Terminal& term
     terminal.complain(present.trouble);
     return status_of_trouble(present.error_number);
   }
+  if (present.status) warn_if_behind(*present.status, hearing, terminal);
   if (!previous.status && previous.error_number != ENOENT) {
     terminal.complain("of the upgrader's previous life nothing is known: " + previous.trouble);
   }
@@ -276,12 +283,13 @@ int show_history(const Options& options, const std::string& path, Terminal& term
 
 int show_why(const std::string& path, Terminal& terminal) {
   const ControlDirectory directory(path);
-  const StatusFile present = directory.status();
+  const auto [present, hearing] = directory.see();
   const StatusFile previous = directory.previous();
   if (!present.status && !previous.status) {
     terminal.complain(present.trouble);
     return status_of_trouble(present.error_number);
   }
+  if (present.status) warn_if_behind(*present.status, hearing, terminal);
   const Ending* const failure = last_failure(present.status, previous.status);
   if (failure == nullptr) {
     terminal.line("no upgrade has failed, as far as the upgrader remembers");

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <vector>
 
+#include "agent-protocol/cpp/control/hearing.h"
+#include "agent-protocol/cpp/control/status.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/shell/terminal.h"
 
@@ -18,6 +20,10 @@ namespace upgraderctl {
 // Returns the names of the directories in `base`. Sets `error` if `base` cannot be read. A `base`
 // that does not exist is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
+
+// Says on standard error that the status of an upgrader may be old, if the upgrader cannot write
+// its status now.
+void warn_if_behind(const Status& status, Hearing hearing, Terminal& terminal);
 
 [[nodiscard]] int show_list(const Options& options, const std::vector<Base>& bases,
                             Terminal& terminal);
