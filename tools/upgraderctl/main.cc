@@ -120,6 +120,15 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::canonical(*link, error);
   if (!error) return program.string();
+  // The upgrader makes the link at its first commit.
+  std::error_code no_link;
+  if (std::filesystem::symlink_status(*link, no_link).type() ==
+      std::filesystem::file_type::not_found) {
+    return Finish{exit_refused,
+                  "--previous: no version was committed yet, so there is none to go back to (there "
+                  "is no link " +
+                      shown(status.boot->previous) + ")"};
+  }
   return Finish{exit_refused,
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }

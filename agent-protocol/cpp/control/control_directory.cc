@@ -103,7 +103,11 @@ StatusFile ControlDirectory::read(const std::string& name) const {
   const std::string path = path_ + "/" + name;
   file.error_number = read_file(path, file.text);
   if (file.error_number != 0) {
-    file.trouble = path + ": " + std::strerror(file.error_number);
+    struct stat facts {};
+    const bool no_directory =
+        file.error_number == ENOENT && ::stat(path_.c_str(), &facts) != 0 && errno == ENOENT;
+    file.trouble = no_directory ? path_ + ": there is no such directory"
+                                : path + ": " + std::strerror(file.error_number);
     return file;
   }
   agent_protocol::Result<Status> status = read_status(file.text);

@@ -99,7 +99,11 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"wait", "--for=ever"}).find("--for: needs =starting|running|") == 0);
   CHECK(error_of({"on", "ready", "--exec=true"}) ==
         "EVENT: needs good, commit or fallback, not ready");
-  CHECK_FALSE(error_of({"confirm", "u1", "u2"}).empty());
+  CHECK(error_of({"confirm", "u1", "u2"}) ==
+        "confirm: the following argument was not expected: u2; see upgraderctl confirm --help");
+  CHECK(error_of({"app", "status", "--frob", "foo"}) ==
+        "status: the following arguments were not expected: foo --frob; see upgraderctl status "
+        "--help");
 }
 
 TEST_CASE("the help of a command has NAME and EXECUTABLE where the command accepts them") {

@@ -275,6 +275,13 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+// Returns the message for arguments that the command does not accept. CLI11 names only these
+// arguments, so the message adds the command, and how to see which arguments the command accepts.
+std::string complaint_of_extras(std::string text, const std::string& command) {
+  if (text.starts_with("The ")) text[0] = 't';
+  return command + ": " + text + "; see upgraderctl " + command + " --help";
+}
+
 // Returns the message for an error that CLI11 has reported. If the command line has a NAME but no
 // command, the NAME may be an unknown command, or the command may be missing. The message names
 // both possible errors.
@@ -282,6 +289,9 @@ UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();
     return UsageError{text.substr(0, text.find(':')) + ": its value is missing"};
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !words.command.empty()) {
+    return UsageError{complaint_of_extras(error.what(), words.command)};
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return UsageError{error.what()};
   if (!words.name) return UsageError{"COMMAND is missing; --help names them all"};
