@@ -44,8 +44,13 @@ Outcome fetch_signature(const Store& store, Fetcher& fetcher, Publication& publi
   if (!keys) return keys.refusal();
   Result<std::string> signature = fetcher.text(published.url + ".minisig", signature_bytes_max);
   if (!signature) {
-    return Refusal{"the manifest's signature is missing: " + signature.reason(),
-                   signature.refusal().trouble};
+    // Only the publisher can add a signature that does not exist, so a caller must not take this
+    // refusal for an interrupted fetch, and repeat the command for ever.
+    const bool is_missing = signature.refusal().error_number == ENOENT;
+    return Refusal{std::string("the manifest's signature ") +
+                       (is_missing ? "is missing: " : "could not be fetched: ") +
+                       signature.reason(),
+                   is_missing ? Trouble::refused : signature.refusal().trouble};
   }
   published.signature = std::move(signature.value());
   auto good = verify_signature(published.text, published.signature, keys.value());

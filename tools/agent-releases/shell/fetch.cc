@@ -95,6 +95,15 @@ std::string words_of(CURL* handle, CURLcode code, const std::string& detail) {
   return detail.empty() ? curl_easy_strerror(code) : detail;
 }
 
+// Returns true if the server has answered that it does not have the file.
+bool server_has_none(CURL* handle, CURLcode code) {
+  constexpr long not_found = 404;
+  constexpr long gone = 410;
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  return code == CURLE_HTTP_RETURNED_ERROR && (status == not_found || status == gone);
+}
+
 bool cannot_resume(CURL* handle, CURLcode code) {
   constexpr long range_not_satisfiable = 416;
   long status = 0;
@@ -125,8 +134,10 @@ void use_certificates(CURL* handle, const std::string& cacert) {
 
 constexpr std::size_t piece_bytes = 65'536;
 
-Refusal cannot_fetch(const Fetcher::Request& request, const std::string& why) {
-  return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off};
+Refusal cannot_fetch(const Fetcher::Request& request, const std::string& why,
+                     int error_number = 0) {
+  return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off,
+                 error_number};
 }
 
 Refusal too_long(const Fetcher::Request& request) {
@@ -142,7 +153,7 @@ Result<Fetcher::Fetched> fetch_file(const std::string& path, const Fetcher::Requ
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    return cannot_fetch(request, std::strerror(errno));
+    return cannot_fetch(request, std::strerror(errno), errno);
   }
   if (!S_ISREG(status.st_mode)) return cannot_fetch(request, "it is not a regular file");
   if (status.st_size > request.bytes) return too_long(request);
@@ -294,7 +305,7 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   if (may_be_repeated(code)) {
     return Fetched{.end = End::cut_off, .why = why, .is_slow = code == CURLE_OPERATION_TIMEDOUT};
   }
-  return cannot_fetch(request, why);
+  return cannot_fetch(request, why, server_has_none(handle, code) ? ENOENT : 0);
 }
 
 Result<std::string> Fetcher::text(const std::string& url, std::size_t bytes_max) {

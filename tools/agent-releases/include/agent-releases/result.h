@@ -23,7 +23,9 @@ enum class Trouble : std::uint8_t {
 struct Refusal {
   std::string reason;  // a sentence for people, without a full stop
   Trouble trouble = Trouble::refused;
-  int error_number = 0;  // the errno of the system call that failed, if it is known, otherwise 0
+  // the errno of the system call that failed, if it is known, otherwise 0; ENOENT also if a server
+  // has answered that it does not have the file
+  int error_number = 0;
 };
 
 template <class Value>
