@@ -277,4 +277,35 @@ TEST_CASE("the choice is right for every combination") {
   CHECK(chosen_ones > 10'000);
 }
 
+TEST_CASE(
+    "a release that could replace the running one, but has failed, is left out with a reason") {
+  const std::vector<Candidate> releases = {{version("1.0.0"), sha("1.0.0")},
+                                           {version("2.0.0"), sha("2.0.0")},
+                                           {version("3.0.0"), sha("3.0.0")},
+                                           {version("4.0.0-rc.1"), sha("4.0.0-rc.1")}};
+  const std::vector<Entry> ledger = {entry("2.0.0", Ending::failed, "trial"),
+                                     entry("3.0.0", Ending::trying),
+                                     entry("4.0.0-rc.1", Ending::trying)};
+  const auto reasons = [&](const std::optional<Wish>& wish, const char* running) {
+    std::vector<std::string> all;
+    for (const LeftOut& left : left_out(releases, wish, version(running), ledger))
+      all.push_back(left.version.text() + ": " + left.reason);
+    return all;
+  };
+  const std::string allowed = "; it is not tried again until `forget` or `desire` allows it";
+  const std::string failed_2 =
+      "2.0.0: it failed at 2001-09-09T01:46:40Z, stage trial: it \"died\"\n" + allowed;
+  const std::string tried_3 =
+      "3.0.0: it was tried at 2001-09-09T01:46:40Z, and how the upgrade ended was not recorded" +
+      allowed;
+
+  CHECK(reasons(std::nullopt, "1.0.0") == std::vector{failed_2, tried_3});
+  CHECK(reasons(std::nullopt, "2.0.0") == std::vector{tried_3});
+  CHECK(reasons(std::nullopt, "3.0.0").empty());
+  CHECK(reasons(Wish{version("2.0.0"), ""}, "3.0.0") == std::vector{failed_2});
+  CHECK(reasons(Wish{version("2.0.0"), "written again"}, "3.0.0").empty());
+  CHECK(reasons(Wish{version("5.0.0"), ""}, "1.0.0") ==
+        std::vector<std::string>{"5.0.0: it is desired, but is not in the directory"});
+}
+
 }  // namespace choice_test

@@ -10,6 +10,16 @@ bool is_wanted(const Candidate& release, const std::optional<Wish>& wish, const 
   return !release.version.is_prerelease() && release.version > running;
 }
 
+// Returns the reason why a release is not tried again, from the newest entry about it.
+std::string why_not_again(const Entry& last) {
+  const std::string fate =
+      last.ending == Ending::failed
+          ? "it failed at " + to_text(last.when) + ", stage " + last.stage + ": " + last.reason
+          : "it was tried at " + to_text(last.when) +
+                ", and how the upgrade ended was not recorded";
+  return fate + "; it is not tried again until `forget` or `desire` allows it";
+}
+
 }  // namespace
 
 std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
@@ -24,6 +34,27 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
     if (!has_failed(ledger, release.version, release.sha256, running, writing)) best = i;
   }
   return best;
+}
+
+std::vector<LeftOut> left_out(const std::vector<Candidate>& releases,
+                              const std::optional<Wish>& wish, const Version& running,
+                              const std::vector<Entry>& ledger) {
+  const auto writing = wish ? std::optional(wish->writing) : std::nullopt;
+  std::vector<LeftOut> left;
+  bool is_there = false;
+  for (const Candidate& release : releases) {
+    is_there = is_there || (wish && release.version == wish->version);
+    if (!is_wanted(release, wish, running) ||
+        !has_failed(ledger, release.version, release.sha256, running, writing)) {
+      continue;
+    }
+    const Entry* last = last_of(ledger, release.version, release.sha256);
+    left.push_back({release.version, why_not_again(*last)});
+  }
+  if (wish && wish->version && !is_there) {
+    left.push_back({*wish->version, "it is desired, but is not in the directory"});
+  }
+  return left;
 }
 
 std::vector<Version> choose_to_prune(std::vector<Holding> holdings, const Bounds& bounds) {

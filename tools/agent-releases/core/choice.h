@@ -37,6 +37,18 @@ struct Wish {
                                                 const Version& running,
                                                 const std::vector<Entry>& ledger);
 
+struct LeftOut {
+  Version version;
+  std::string reason;
+};
+
+// Returns the releases that could replace `running`, but that choose() does not choose because they
+// have failed, each with the reason from the ledger. Also returns the version in the file `desired`
+// if the directory has no release of that version.
+[[nodiscard]] std::vector<LeftOut> left_out(const std::vector<Candidate>& releases,
+                                            const std::optional<Wish>& wish, const Version& running,
+                                            const std::vector<Entry>& ledger);
+
 // A release in the directory, with the facts that decide whether it may be removed.
 struct Holding {
   Version version;

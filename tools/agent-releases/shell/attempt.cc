@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -17,49 +19,63 @@ Outcome record(const Store& store, const Entry& entry) {
   return append_to_ledger(store.directory(), entry, store.patience());
 }
 
-struct Chosen {
-  Release release;
-  std::string left_out;  // why newer releases were left out; empty if none was left out
+struct Choice {
+  std::optional<Release> release;  // the release that should replace the running one
+  std::vector<LeftOut> left_out;   // the releases that would have been better, newest first
+  std::optional<Trouble> trouble;  // the trouble of the newest release that could not be verified
 };
 
+// Returns the reasons why releases were left out, as one text.
+std::string in_words(const std::vector<LeftOut>& left_out) {
+  std::string text;
+  for (const LeftOut& left : left_out)
+    text += (text.empty() ? "" : "; ") + ("release " + left.version.text()) + ": " + left.reason;
+  return text;
+}
+
 // Chooses the release that should replace `running`, and verifies it. If the verification fails,
-// chooses the next best release. After the verification, the ledger is searched for the release's
-// hash, because the hash of a release without a manifest was not known before. If a release with
-// this hash has failed, also chooses the next best release. When no release is left, refuses if one
-// of the releases could not be verified, and otherwise returns nothing.
-Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
-                                              const std::optional<Wish>& wish,
-                                              const std::vector<Entry>& ledger) {
-  Result<std::vector<Release>> listed = store.list();
+// chooses the next best release. After the verification, the release's hash is known also if the
+// release has no manifest. If the ledger then says that a release with this hash has failed, also
+// chooses the next best release.
+Result<Choice> choose_verified(const Store& store, const Version& running,
+                               const std::optional<Wish>& wish, const std::vector<Entry>& ledger) {
+  const Result<std::vector<Release>> listed = store.list();
   if (!listed) return listed.refusal();
-  std::vector<Release>& releases = listed.value();
+  std::vector<Release> releases = listed.value();
   const auto writing = wish ? std::optional(wish->writing) : std::nullopt;
-  std::optional<Refusal> refusal;
-  while (true) {
-    std::vector<Candidate> candidates;
+  Choice choice;
+  std::vector<Candidate> candidates;
+  while (!choice.release) {
+    candidates.clear();
     for (const Release& release : releases)
       candidates.push_back({.version = release.version, .sha256 = release.sha256});
     const auto index = choose(candidates, wish, running, ledger);
-    if (!index && refusal) return *refusal;
-    if (!index) return std::optional<Chosen>();
-    Release release = releases[*index];
+    if (!index) break;
+    Release& release = releases[*index];
     const Result<std::string> sha256 = verify_whole(store, release);
     if (!sha256) {
-      const std::string why = "release " + release.version.text() + ": " + sha256.reason();
-      refusal = Refusal{refusal ? refusal->reason + "; " + why : why,
-                        refusal ? refusal->trouble : sha256.refusal().trouble};
-    } else if (release.sha256 = sha256.value();
-               !has_failed(ledger, release.version, release.sha256, running, writing)) {
-      return std::optional(Chosen{std::move(release), refusal ? refusal->reason : ""});
+      choice.left_out.push_back({release.version, sha256.reason()});
+      if (!choice.trouble) choice.trouble = sha256.refusal().trouble;
+      releases.erase(releases.begin() + static_cast<std::ptrdiff_t>(*index));
+      continue;
     }
-    releases.erase(releases.begin() + static_cast<std::ptrdiff_t>(*index));
+    release.sha256 = sha256.value();
+    if (!has_failed(ledger, release.version, release.sha256, running, writing))
+      choice.release = release;
   }
+  for (LeftOut& left : left_out(candidates, wish, running, ledger)) {
+    const bool is_better = !choice.release || left.version > choice.release->version;
+    const bool is_new = std::ranges::find(choice.left_out, left.version, &LeftOut::version) ==
+                        choice.left_out.end();
+    if (is_better && is_new) choice.left_out.push_back(std::move(left));
+  }
+  std::ranges::stable_sort(choice.left_out, std::ranges::greater{}, &LeftOut::version);
+  return choice;
 }
 
 }  // namespace
 
-Result<std::optional<Attempt>> begin_attempt(const Releases& releases, const Version& running,
-                                             Moment now) {
+Result<Attempt> begin_attempt(const Releases& releases, const Version& running, Moment now) {
   const Store& store = releases.store();
   const auto ledger = read_ledger(store.directory());
   if (!ledger) return ledger.refusal();
@@ -72,15 +88,16 @@ Result<std::optional<Attempt>> begin_attempt(const Releases& releases, const Ver
         "the file `desired` names no version or cannot be read, so no release is to be requested",
         Trouble::refused};
   }
-  const auto chosen = choose_verified(store, running, wish, ledger.value());
-  if (!chosen) return chosen.refusal();
-  if (!chosen.value()) return std::optional<Attempt>();
-  const auto& [release, left_out] = *chosen.value();
-  Attempt attempt{
-      .id = upgrade_id(release.version, ::getpid(), now), .release = release, .left_out = left_out};
+  const auto choice = choose_verified(store, running, wish, ledger.value());
+  if (!choice) return choice.refusal();
+  const auto& [release, left_out, trouble] = choice.value();
+  Attempt attempt{.id = "", .release = release, .left_out = in_words(left_out)};
+  if (!release && trouble) return Refusal{attempt.left_out, *trouble};
+  if (!release) return attempt;
+  attempt.id = upgrade_id(release->version, ::getpid(), now);
   const Entry entry{.when = now,
-                    .version = attempt.release.version,
-                    .sha256 = attempt.release.sha256,
+                    .version = release->version,
+                    .sha256 = release->sha256,
                     .ending = Ending::trying,
                     .id = attempt.id,
                     .stage = "",
@@ -88,7 +105,7 @@ Result<std::optional<Attempt>> begin_attempt(const Releases& releases, const Ver
                     .errno_name = "",
                     .wish = wish ? wish->writing : ""};
   if (const Outcome recorded = record(store, entry); !recorded) return recorded.refusal();
-  return std::optional(std::move(attempt));
+  return attempt;
 }
 
 Result<Entry> end_attempt(const Releases& releases, const Failure& failure, Moment now) {

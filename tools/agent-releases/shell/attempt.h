@@ -12,24 +12,25 @@
 namespace agent_releases {
 
 struct Attempt {
-  std::string id;  // the id with which to request the upgrade
-  Release release;
-  std::string left_out;  // why newer releases were left out, such as damaged bytes; or ""
+  std::string id;  // the id with which to request the upgrade; "" if none is to be requested
+  std::optional<Release> release;  // absent if no release should replace the running one
+  // why newer releases, or the desired release, were left out, such as damaged bytes; or ""
+  std::string left_out;
 };
 
 // Chooses and verifies the release that should replace `running`, and adds an entry `trying` about
 // the upgrade to the ledger. The agent must then request this upgrade, because a release whose
-// newest entry says `trying` counts as failed. Returns nothing if no release should replace
-// `running`.
+// newest entry says `trying` counts as failed. If no release should replace `running`, returns an
+// Attempt without a release.
 //
 // `running` must be the version of an agent that has passed its trial. If the newest entry about
 // `running` says `trying`, this function first records that the upgrade to `running` is committed.
 //
-// A release whose bytes have changed since the release was added is left out, and the next best
-// release is chosen. If a release was left out for that reason and no other release can be chosen,
-// this function refuses and records no attempt.
-[[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
-                                                           const Version& running, Moment now);
+// A release that has failed, or whose bytes have changed since the release was added, is left out,
+// and the next best release is chosen. If the bytes of a release have changed and no other release
+// can be chosen, this function refuses and records no attempt.
+[[nodiscard]] Result<Attempt> begin_attempt(const Releases& releases, const Version& running,
+                                            Moment now);
 
 // Records in the ledger how an upgrade failed, unless the ledger already says how this upgrade
 // ended. Returns the newest entry about the upgrade.

@@ -158,25 +158,21 @@ Outcome begin_attempt(const Releases& releases, const Options& options) {
   const auto begun = begin_attempt(releases, *options.version, std::time(nullptr));
   if (!begun) return begun.refusal();
   const std::string running = options.version->text();
-  if (!begun.value()) {
-    print(options.json ? JsonWriter().add("running", running).line() + "\n"
-                       : "no release is to replace version " + running + "\n");
-    return std::monostate{};
-  }
-  const auto [id, release, left_out] = *begun.value();
+  const auto [id, release, left_out] = begun.value();
   if (!left_out.empty()) {
     std::fprintf(stderr, "agent-releases: left out: %s\n", upgraderctl::shown(left_out).c_str());
   }
-  const Result<Fact> fact = fact_of(releases, release);
-  if (!fact) return fact.refusal();
-  if (options.json) {
-    JsonWriter json;
-    json.add("running", running).add("id", id).add_raw("release", json_of(fact.value()));
-    if (!left_out.empty()) json.add("left_out", left_out);
-    print(json.line() + "\n");
-  } else {
-    print("id          " + id + "\n" + text_of(fact.value()));
+  JsonWriter json;
+  json.add("running", running);
+  std::string text = "no release is to replace version " + running + "\n";
+  if (release) {
+    const Result<Fact> fact = fact_of(releases, *release);
+    if (!fact) return fact.refusal();
+    json.add("id", id).add_raw("release", json_of(fact.value()));
+    text = "id          " + id + "\n" + text_of(fact.value());
   }
+  if (!left_out.empty()) json.add("left_out", left_out);
+  print(options.json ? json.line() + "\n" : text);
   return std::monostate{};
 }
 
