@@ -97,6 +97,20 @@ def test_scripts_are_scripts(stage):
             assert done.returncode == 0, (init, done.stdout)
 
 
+def test_a_script_is_upgraded_by_a_link(stage):
+    """the comments of every file say how to upgrade a program; for a script, whose file must not be
+    replaced, they say that a link has to name the new version"""
+    script = stage.script("thing", "exec sleep 9\n")
+    for init in INITS:
+        by_rename, by_link = (re.sub(r"\n# ", " ", printed(init, daemon=daemon))
+                              for daemon in ("/bin/cat", script))
+        assert "To upgrade by hand, replace /bin/cat by a rename, as" in by_rename, by_rename
+        assert f"To upgrade by hand, let {script}, which must be a link, name the file of the " \
+            "new version, and run `upgraderctl thing upgrade`" in by_link, by_link
+        assert f"replace {script} by" not in by_link, by_link
+        assert "Do not replace the file of a script: the upgrader would refuse" in by_link, by_link
+
+
 def test_systemd_takes_it(stage):
     """the printed unit is valid for systemd-analyze, if that is installed, and conflicts with the
     distribution's own service"""

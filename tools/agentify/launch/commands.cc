@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
+#include <string_view>
 
 #include "base/errno_name.h"
 #include "base/pointers.h"
@@ -104,6 +106,13 @@ std::optional<UsageError> find_daemon_path(Launch& launch) {
   return std::nullopt;
 }
 
+// Returns true if the file at `path` is a script, which begins with #! and an interpreter.
+bool begins_as_script(const std::string& path) {
+  char head[2] = {};
+  return std::ifstream(path, std::ios::binary).read(head, sizeof head) &&
+         std::string_view(head, sizeof head) == "#!";
+}
+
 }  // namespace
 
 int perform_run(const std::vector<std::string>& words) {
@@ -126,6 +135,7 @@ int perform_unit(const std::vector<std::string>& words) {
   if (const auto* wrong = std::get_if<UsageError>(&launch)) return answer("unit", *wrong);
   unit.launch = std::get<Launch>(std::move(launch));
   if (const auto wrong = find_daemon_path(unit.launch)) return answer("unit", *wrong);
+  unit.is_script = !unit.launch.releases && begins_as_script(unit.launch.daemon);
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return complain(none->why, exit_refused);
   if (!upgrader_takes_options(unit.launch, std::get<Places>(programs))) return exit_usage;

@@ -16,11 +16,12 @@ enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, pr
 struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
-  std::string user;      // the user of the upgrader and the daemon; empty for root
-  std::string replaces;  // the value of --replaces, or empty
-  std::string prepare;   // a command that root runs before each start, or ""
-  std::string agentify;  // the path of agentify
-  std::string ctl;       // the path of upgraderctl
+  std::string user;        // the user of the upgrader and the daemon; empty for root
+  std::string replaces;    // the value of --replaces, or empty
+  std::string prepare;     // a command that root runs before each start, or ""
+  bool is_script = false;  // the daemon's file begins with #!
+  std::string agentify;    // the path of agentify
+  std::string ctl;         // the path of upgraderctl
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
   // Returns the name of the distribution's own service for the daemon, which the new service

@@ -183,10 +183,18 @@ std::string common_comments(const Unit& unit, const std::vector<std::string>& of
                     "restarted meanwhile.");
     return text;
   }
-  text += comment("To upgrade by hand, replace " + daemon +
-                  " by a rename, as package managers do, and run " + upgrade +
-                  (by_hand.empty() ? "" : " or `" + by_hand + "`") +
-                  ". If the new program fails its check, the old one continues to serve; if it "
+  // The upgrader refuses an upgrade if the file of the running script has been replaced, because a
+  // fall-back would need the old file at its path.
+  text += comment((unit.is_script
+                       ? "To upgrade by hand, let " + daemon +
+                             ", which must be a link, name the file of the new version, and run "
+                       : "To upgrade by hand, replace " + daemon +
+                             " by a rename, as package managers do, and run ") +
+                  upgrade + (by_hand.empty() ? "" : " or `" + by_hand + "`") + "." +
+                  (unit.is_script ? " Do not replace the file of a script: the upgrader would "
+                                    "refuse the upgrade."
+                                  : "") +
+                  " If the new program fails its check, the old one continues to serve; if it "
                   "fails its trial, the old one is started again.");
   text += comment(
       "Without --releases, an upgrader that has been restarted does not know the old program: "
