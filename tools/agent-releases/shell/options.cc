@@ -294,6 +294,17 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
   return std::chrono::floor<std::chrono::seconds>(*age).count();
 }
 
+// Returns the message for a command line that lacks a required part. If the command is missing, and
+// an argument stands in its place, the message names the argument.
+std::string complaint_of(const CLI::App& app, const CLI::RequiredError& error) {
+  const CLI::App* key = app.get_subcommand("key");
+  const bool is_half = key->parsed() && key->get_subcommands().empty();
+  if (!app.get_subcommands().empty() && !is_half) return error.what();
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return "a command is needed";
+  return unknown[0] + ": no such " + (unknown[0].starts_with('-') ? "option" : "command");
+}
+
 // Parses the command line. Catches the exceptions by which CLI11 reports errors.
 Result<Options> parse_options(int argc, const char* const* argv) {
   if (const std::string option = upgrader::option_with_empty_value(argc, argv); !option.empty()) {
@@ -312,8 +323,7 @@ Result<Options> parse_options(int argc, const char* const* argv) {
     options.task = Task::show_version;
     return options;
   } catch (const CLI::RequiredError& error) {
-    const bool command = app.get_subcommands().empty();
-    return usage(command ? "a command is needed" : error.what());
+    return usage(complaint_of(app, error));
   } catch (const CLI::Error& error) {
     return usage(error.what());
   }
