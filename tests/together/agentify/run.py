@@ -206,6 +206,9 @@ def test_a_directory_that_others_can_write_is_refused(stage):
     XDG_RUNTIME_DIR"""
     done = refused("--", "d")
     assert done.returncode == 1 and "is not set; set it to the absolute" in done.stderr, done
+    done = refused("--", "d", environment={"XDG_RUNTIME_DIR": "run/user"})
+    assert done.returncode == 1, done
+    assert "and XDG_RUNTIME_DIR=run/user is not an absolute path; " in done.stderr, done
     base = stage.directory / "upgrader"
     base.mkdir()
     base.chmod(0o777)

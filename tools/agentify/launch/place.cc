@@ -62,8 +62,11 @@ std::variant<std::string, NoPlace> find_directory(const std::string& name, bool 
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
     if (runtime == nullptr || runtime[0] != '/') {
       return NoPlace{"no directory for the upgrader: " + base + "/" + name +
-                     " does not exist or belongs to another user, and XDG_RUNTIME_DIR is not set; "
-                     "set it to the absolute path of a directory that only you can write"};
+                     " does not exist or belongs to another user, and XDG_RUNTIME_DIR" +
+                     (runtime == nullptr || *runtime == 0
+                          ? " is not set"
+                          : "=" + std::string(runtime) + " is not an absolute path") +
+                     "; set it to the absolute path of a directory that only you can write"};
     }
     base = std::string(runtime) + "/upgrader";
   }
