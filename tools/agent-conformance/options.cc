@@ -22,8 +22,12 @@ std::string set_duration(const Argument& argument, Duration& target) {
 
 std::string add_check(const Argument& argument, std::vector<std::string>& target) {
   const std::string_view name = argument.value.value_or("");
+  if (name.empty()) {
+    return std::string(argument.name) + " takes the name of a check; --describe lists all checks";
+  }
   if (find_check(name) == nullptr) {
-    return std::string(argument.name) + " takes the name of a check, which --describe lists";
+    return std::string(argument.name) + "=" + std::string(name) +
+           ": no check has this name; --describe lists all checks";
   }
   target.emplace_back(name);
   return {};
@@ -32,8 +36,14 @@ std::string add_check(const Argument& argument, std::vector<std::string>& target
 std::string set_flag(const Argument& argument, Options& options) {
   const std::string_view name = argument.name;
   if (argument.value) return std::string(name) + " takes no value";
-  if (name == "--tap") options.form = Options::Form::tap;
-  if (name == "--json") options.form = Options::Form::json;
+  using Form = Options::Form;
+  if (name == "--tap" || name == "--json") {
+    const Form form = name == "--tap" ? Form::tap : Form::json;
+    if (options.form != Form::text && options.form != form) {
+      return "--tap and --json: give the one or the other";
+    }
+    options.form = form;
+  }
   if (name == "--describe") options.deed = Options::Deed::describe;
   if (name == "--help") options.deed = Options::Deed::help;
   if (name == "--version") options.deed = Options::Deed::version;
