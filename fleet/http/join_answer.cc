@@ -112,10 +112,10 @@ std::optional<Response> answer_held_join(const JoinAsked& asked, const JoinMomen
 
 Response join_waits(const JoinAsked& asked) {
   return {.status = 202,
-          .body = write_record(
-              JoinAnswer{.state = "waits",
-                         .words = "waits until somebody approves it: fleetctl approve " +
-                                  asked.node + " " + asked.fingerprint})};
+          .body = write_record(JoinAnswer{
+              .state = "waits",
+              .words = "waits until somebody approves it: fleetctl approve " + asked.node + " " +
+                       asked.fingerprint + " (or until a fleet-signer runs, if none does)"})};
 }
 
 std::variant<Response, JoinQuestion> join_question_of(const Request& request) {
