@@ -80,8 +80,10 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(error_of({"app", "stauts"}) == "stauts: no such command; --help names all commands");
   CHECK(error_of({"app", "--dir", "/x", "stauts", "--json"}).find("stauts: no such command") == 0);
   CHECK(error_of({"upgrade", "--trail=60s", "/opt/a"}).find("--trail=60s") != std::string::npos);
-  CHECK(error_of({"upgrade", "--trial=1d"}).find("--trial: needs =D") == 0);
-  CHECK(error_of({"upgrade", "--mode=both"}) == "--mode: needs =parallel|sequential");
+  CHECK(error_of({"upgrade", "--trial=1d"}) ==
+        "--trial: needs =D, where D is a whole number and ms, s, m or h, at most 24h; or 0; not "
+        "=1d");
+  CHECK(error_of({"upgrade", "--mode=both"}) == "--mode: needs =parallel|sequential, not =both");
   CHECK(error_of({"upgrade", "--stop-timeout=0"}) == "--stop-timeout: must not be 0");
   CHECK(error_of({"upgrade", "--trial=1s", "--trial=2s"}) == "--trial: given twice");
   CHECK(error_of({"status", "--json", "--json"}) == "--json: given twice");

@@ -51,7 +51,7 @@ std::string joined(const std::vector<std::string>& words) {
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto judge = [words = std::move(words)](std::string& word) -> std::string {
     if (std::find(words.begin(), words.end(), word) != words.end()) return "";
-    return "needs =" + joined(words);
+    return "needs =" + joined(words) + ", not =" + word;
   };
   return {judge, "", "words"};
 }
@@ -59,7 +59,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 CLI::Validator duration_form() {
   const auto judge = [](std::string& text) -> std::string {
     if (parse_duration(text)) return "";
-    return "needs =D, " + std::string(upgrader::duration_form);
+    return "needs =D, " + std::string(upgrader::duration_form) + "; not =" + text;
   };
   return {judge, "", "duration"};
 }
