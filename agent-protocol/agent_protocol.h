@@ -68,7 +68,7 @@ enum agent_protocol_stop_reason {
  * fallback was started as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
 struct agent_protocol_failure {
   const char* id;
-  const char* stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
+  const char* stage;      /* "start", "trial", ... as in agent-protocol(7), or a later version's */
   const char* reason;     /* a sentence for people */
   const char* version;    /* the version of the failed agent, or NULL */
   const char* errno_name; /* such as "ENOENT", or NULL */

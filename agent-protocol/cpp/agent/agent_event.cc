@@ -142,7 +142,9 @@ void EventView::fill(const Error& error) {
 
 void EventView::fill_failure(const Failure& failure, const char* version) {
   failure_.id = failure.id.c_str();
-  failure_.stage = name_of(failure.stage).data();  // a NUL follows: name_of() returns a literal
+  // name_of() returns a literal, so a NUL follows the text at data().
+  failure_.stage =
+      failure.later_stage ? failure.later_stage->c_str() : name_of(failure.stage).data();
   failure_.reason = failure.reason.c_str();
   failure_.version = version;
   failure_.errno_name = text_or_null(failure.errno_name);

@@ -102,6 +102,12 @@ class WritingArchive : public Refusals {
     write_name(name, static_cast<std::size_t>(value), rule);
   }
 
+  template <class Enum>
+  void write(const char* name, const OpenName<Enum>& value, const TextRule& rule) {
+    if (value.later) return write(name, *value.later, rule);
+    write(name, value.known, name_rule<Enum>);
+  }
+
   void write(const char* name, const auto& value, const ObjectRule&) {
     const std::size_t path_bytes = path_.size();
     path_.append(name).append(".");
@@ -164,6 +170,18 @@ class ReadingArchive : public Refusals {
     const std::optional<std::size_t> number = read_name(name, index, rule);
     if (number) value = static_cast<Enum>(*number);
     return number.has_value();
+  }
+
+  template <class Enum>
+  bool read(const char* name, std::size_t index, OpenName<Enum>& value, const TextRule& rule) {
+    std::string text;
+    if (!read(name, index, text, rule)) return false;
+    if (const std::optional<Enum> known = named<Enum>(text)) {
+      value.known = *known;
+    } else {
+      value.later = std::move(text);
+    }
+    return true;
   }
 
   bool read(const char* name, std::size_t index, auto& value, const ObjectRule&) {

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "agent-protocol/cpp/wire/message.h"
@@ -43,6 +45,16 @@ struct TruthRule {};
 
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
+
+// The value of a member whose names may grow in number: an agent must take a message with a name
+// that only a later upgrader knows. A known name is stored in `known`, any other name in `later`.
+template <class Enum>
+struct OpenName {
+  Enum& known;
+  std::optional<std::string>& later;
+};
+template <class Enum>
+OpenName(Enum&, std::optional<std::string>&) -> OpenName<Enum>;
 
 // A value and its rule. A value of a std::optional type may be absent. A Member refers to value and
 // rule, and copies neither.

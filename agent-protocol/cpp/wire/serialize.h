@@ -87,8 +87,9 @@ void serialize(auto& archive, Status& message) {
 // ---- to an agent
 
 void serialize(auto& archive, Failure& failure) {
+  OpenName stage_name{failure.stage, failure.later_stage};
   archive(make_nvp("id", Member{failure.id, id_rule}),
-          make_nvp("stage", Member{failure.stage, name_rule<Stage>}),
+          make_nvp("stage", Member{stage_name, text_rule}),
           make_nvp("reason", Member{failure.reason, reason_rule}),
           make_nvp("exit_status", Member{failure.exit_status, integer_rule}),
           make_nvp("signal", Member{failure.signal, integer_rule}),

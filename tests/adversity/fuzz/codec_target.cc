@@ -140,6 +140,7 @@ void Notes::note(const std::string& name, Stage stage) {
 void Notes::note(const std::string& prefix, const Failure& failure) {
   note(prefix + "id", failure.id);
   note(prefix + "stage", failure.stage);
+  note(prefix + "stage", failure.later_stage);
   note(prefix + "reason", failure.reason);
   note(prefix + "exit_status", failure.exit_status);
   note(prefix + "signal", failure.signal);

@@ -81,8 +81,7 @@ Rule features() {
 
 std::vector<Rule> failure_rules() {
   return {id,
-          required_word("stage", {"request", "spawn", "start", "confirm", "cancel", "stop", "trial",
-                                  "commit", "shutdown", "boot"}),
+          {.name = "stage", .kind = Kind::text, .required = true},
           reason,
           {.name = "exit_status", .kind = Kind::integer, .least = -any_number},
           {.name = "signal", .kind = Kind::integer, .least = -any_number},

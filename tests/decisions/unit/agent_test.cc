@@ -96,7 +96,7 @@ TEST_CASE("every member of every message reaches the program") {
 TEST_CASE("the reasons of a failed upgrade reach the program") {
   Upgrader upgrader([] {
     agent_protocol_agent* agent = run_until_active();
-    for (const char* id : {"u1", "u2", "u3", "u4"}) {
+    for (const char* id : {"u1", "u2", "u3", "u4", "u5"}) {
       request(agent, id);
       report(words(agent_protocol_wait(agent, -1)));
     }
@@ -111,6 +111,7 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
       R"({"type":"upgrade_failed","id":"u3","stage":"request","reason":"r","errno":"ENOENT"})");
   upgrader.say(
       R"({"type":"upgrade_failed","id":"u4","stage":"stop","reason":"r","signal":5000000000})");
+  upgrader.say(R"({"type":"upgrade_failed","id":"u5","stage":"later","reason":"r"})");
 
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u1 reason=late failure(u1 stage=start reason=late exit_status=3)");
@@ -122,6 +123,8 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
   // represent is reported instead.
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u4 reason=r failure(u4 stage=stop reason=r signal=2147483647)");
+  // A later upgrader may name a stage that this library does not know.
+  CHECK(upgrader.is_reported() == "upgrade_failed id=u5 reason=r failure(u5 stage=later reason=r)");
 }
 
 TEST_CASE("a fallback agent is told what made it necessary") {

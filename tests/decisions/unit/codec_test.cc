@@ -87,9 +87,22 @@ TEST_CASE("a message's type has the name that stands on the wire") {
 
 TEST_CASE("every stage is written and read by its name") {
   const std::string name = GENERATE("request", "spawn", "start", "confirm", "cancel", "stop",
-                                    "trial", "commit", "shutdown");
+                                    "trial", "commit", "shutdown", "boot");
   const std::string line =
       R"({"type":"upgrade_failed","id":"u","stage":")" + name + R"(","reason":""})";
+
+  const Decoded<UpgraderMessage> message = decode_upgrader_message(line);
+
+  REQUIRE(std::holds_alternative<UpgraderMessage>(message));
+  CHECK(encode(std::get<UpgraderMessage>(message)).value() == line + "\n");
+}
+
+TEST_CASE("a stage that only a later upgrader knows is read and written as it is") {
+  const std::string line = GENERATE(
+      R"({"type":"upgrade_failed","id":"u","stage":"later","reason":""})",
+      R"({"type":"upgrade_failed","id":"u","stage":"","reason":""})",
+      R"({"type":"activate","clean":true,"failure":{"id":"u","stage":"later","reason":""}})");
+  CAPTURE(line);
 
   const Decoded<UpgraderMessage> message = decode_upgrader_message(line);
 

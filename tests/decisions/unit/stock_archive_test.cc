@@ -42,6 +42,8 @@ void save_value(cereal::JSONOutputArchive& archive, const char* name, const Valu
   archive.setNextName(name);
   if constexpr (std::is_same_v<Rule, NameRule>) {
     archive(std::string(name_of(value)));
+  } else if constexpr (requires { value.later; }) {
+    archive(value.later ? *value.later : std::string(name_of(value.known)));
   } else {
     archive(value);
   }
@@ -69,6 +71,10 @@ void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, 
       std::string name;
       archive(name);
       value = named<std::remove_reference_t<decltype(value)>>(name).value();
+    } else if constexpr (requires { value.later; }) {
+      std::string name;
+      archive(name);
+      value.known = named<std::remove_reference_t<decltype(value.known)>>(name).value();
     } else {
       archive(value);
     }
