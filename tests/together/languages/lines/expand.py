@@ -1,0 +1,29 @@
+#!/usr/bin/python3
+# Writes the rows of lines.table for the tests of the libraries, which read no notation: each row
+# is a number of its line in the table, a judgement, and the bytes of the line as hexadecimal
+# digits, or `-` if there are none. The columns are divided by one blank.
+#
+# usage: expand.py >FILE
+import pathlib
+import re
+
+TABLE = pathlib.Path(__file__).with_name("lines.table")
+
+
+def expanded(match):
+    count, text, byte = match.groups()
+    return text.encode() * int(count) if text else bytes.fromhex(byte)
+
+
+def line_of(notation):
+    line, at = b"", 0
+    for match in re.finditer(r"<(?:(\d+)\*([^>]+)|x([0-9a-f]{2}))>", notation):
+        line += notation[at : match.start()].encode() + expanded(match)
+        at = match.end()
+    return line + notation[at:].encode()
+
+
+for number, row in enumerate(TABLE.read_text().splitlines(), 1):
+    if row and not row.startswith("#"):
+        judgement, notation = row.split(" ", 1)
+        print(number, judgement, line_of(notation).hex() or "-")
