@@ -3,6 +3,7 @@ keeps no state. A text or a number that cannot be sent raises ValueError. No tex
 fit(). A received line that agents must ignore by agent-protocol(7) becomes None."""
 
 import json
+import re
 from typing import Any, Callable, Optional, Sequence
 
 from . import events
@@ -18,6 +19,10 @@ STATE_ESCAPED_BYTES_MAX = 65_000
 EXECUTABLE_BYTES_MAX = 4_095
 ARGS_MAX = 1_024
 ID_BYTES_MAX = 64
+ABOUT_BYTES_MAX = 64
+NESTING_MAX = 32
+PROTOCOL_MAX = 2_147_483_647
+INTEGER_MAX = 9_007_199_254_740_991  # the largest integer that every reader of JSON reads exactly
 DAY_MS = 86_400_000
 PROTOCOL = 1
 
@@ -128,25 +133,43 @@ def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
     value = members[name]
     if type(value) is not kind:
         raise Malformed(name)
-    if isinstance(value, str):
-        try:
-            check_text(name, value, LINE_BYTES_MAX)
-        except ValueError:
-            raise Malformed(name) from None
+    return value
+
+
+def take_text(members: Members, name: str, bytes_max: int, required: bool = True) -> Any:
+    value = take(members, name, str, required)
+    return None if value is None else check_text(name, value, bytes_max)
+
+
+def take_id(members: Members, required: bool = True) -> Any:
+    value = take(members, "id", str, required)
+    return None if value is None else check_id(value)
+
+
+def take_integer(
+    members: Members,
+    name: str,
+    required: bool = True,
+    least: int = 1,
+    most: int = INTEGER_MAX,
+) -> Any:
+    value = take(members, name, int, required)
+    if value is not None and not least <= value <= most:
+        raise Malformed(name)
     return value
 
 
 def take_failure(members: Members) -> events.Failure:
     """Reads a failure: the members of `upgrade_failed`, or of the object `failure` in other
-    messages."""
+    messages. The stage may be one that only a later upgrader knows."""
     return events.Failure(
-        id=take(members, "id", str),
-        stage=take(members, "stage", str),
-        reason=take(members, "reason", str),
-        version=take(members, "version", str, False),
-        errno=take(members, "errno", str, False),
-        exit_status=take(members, "exit_status", int, False),
-        signal=take(members, "signal", int, False),
+        id=take_id(members),
+        stage=take_text(members, "stage", LINE_BYTES_MAX),
+        reason=take_text(members, "reason", REASON_BYTES_MAX),
+        version=take_text(members, "version", VERSION_BYTES_MAX, False),
+        errno=take_text(members, "errno", LINE_BYTES_MAX, False),
+        exit_status=take_integer(members, "exit_status", False, -INTEGER_MAX),
+        signal=take_integer(members, "signal", False, -INTEGER_MAX),
     )
 
 
@@ -157,9 +180,9 @@ def take_past_failure(members: Members) -> Optional[events.Failure]:
     return None if failure is None else take_failure(failure)
 
 
-def take_seconds(members: Members, name: str) -> Optional[float]:
+def take_seconds(members: Members, name: str, required: bool = False) -> Optional[float]:
     """Converts milliseconds of a message to seconds."""
-    value = take(members, name, int, False)
+    value = take_integer(members, name, required)
     return None if value is None else value / 1000
 
 
@@ -167,15 +190,12 @@ def take_welcome(members: Members) -> events.Welcome:
     role = take(members, "role", str)
     if role not in ("first", "candidate", "fallback"):
         raise Malformed("role")
-    features = take(members, "features", list, False) or []
-    if not all(isinstance(feature, str) for feature in features):
-        raise Malformed("features")
     return events.Welcome(
-        generation=take(members, "generation", int),
+        generation=take_integer(members, "generation"),
         role=role,
-        protocol=take(members, "protocol", int),
-        features=tuple(features),
-        previous_version=take(members, "previous_version", str, False),
+        protocol=take_integer(members, "protocol", most=PROTOCOL_MAX),
+        features=tuple(check_features(take(members, "features", list))),
+        previous_version=take_text(members, "previous_version", VERSION_BYTES_MAX, False),
         failure=take_past_failure(members),
         watchdog=take_seconds(members, "watchdog_ms"),
     )
@@ -185,9 +205,10 @@ def take_activate(members: Members) -> events.Activate:
     commit = take(members, "commit", str, False)
     if commit not in (None, "survive", "healthy"):
         raise Malformed("commit")
+    state = take(members, "state", str, False)
     return events.Activate(
         clean=take(members, "clean", bool),
-        state=take(members, "state", str, False),
+        state=None if state is None else check_state(state),
         failure=take_past_failure(members),
         trial=take_seconds(members, "trial_ms"),
         commit=commit,
@@ -198,11 +219,12 @@ def take_stop(members: Members) -> events.Stop:
     reason = take(members, "reason", str)
     if reason not in ("upgrade", "rollback", "shutdown"):
         raise Malformed("reason")
+    is_upgrade = reason == "upgrade"
     return events.Stop(
         reason=reason,
-        deadline=take_seconds(members, "deadline_ms"),
-        id=take(members, "id", str, False),
-        generation=take(members, "generation", int, False),
+        deadline=take_seconds(members, "deadline_ms", True),
+        id=take_id(members, is_upgrade),
+        generation=take_integer(members, "generation", is_upgrade),
     )
 
 
@@ -210,15 +232,20 @@ READERS: dict[str, Callable[[Members], events.Event]] = {
     "welcome": take_welcome,
     "activate": take_activate,
     "stop": take_stop,
-    "accepted": lambda m: events.Accepted(take(m, "id", str), take(m, "generation", int)),
+    "accepted": lambda m: events.Accepted(take_id(m), take_integer(m, "generation")),
     "candidate_ready": lambda m: events.CandidateReady(
-        take(m, "id", str), take(m, "generation", int), take(m, "version", str, False)
+        take_id(m),
+        take_integer(m, "generation"),
+        take_text(m, "version", VERSION_BYTES_MAX, False),
     ),
-    "candidate_lost": lambda m: events.CandidateLost(take(m, "id", str), take(m, "reason", str)),
+    "candidate_lost": lambda m: events.CandidateLost(
+        take_id(m), take_text(m, "reason", LINE_BYTES_MAX)
+    ),
     "upgrade_failed": lambda m: events.UpgradeFailed(take_failure(m)),
-    "committed": lambda m: events.Committed(take(m, "id", str), take(m, "generation", int)),
+    "committed": lambda m: events.Committed(take_id(m), take_integer(m, "generation")),
     "error": lambda m: events.Error(
-        reason=take(m, "reason", str), about=take(m, "about", str, False)
+        reason=take_text(m, "reason", REASON_BYTES_MAX),
+        about=take_text(m, "about", ABOUT_BYTES_MAX, False),
     ),
 }
 
@@ -228,11 +255,38 @@ def refuse_number(text: str) -> None:
     raise ValueError(text)
 
 
+def read_integer(text: str) -> float:
+    """Returns an integer of a message. An integer with too many digits for any member becomes a
+    fraction, which no member accepts: only a member that is not known may have such a value."""
+    return int(text) if len(text) < 20 else float("inf")
+
+
+def nesting(line: str) -> int:
+    """Returns how many arrays and objects of a line of JSON lie in each other at most."""
+    depth = deepest = 0
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[][{}]', line):
+        if found[0] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif found[0] in "]}":
+            depth -= 1
+    return deepest
+
+
 def decode(line: bytes) -> Optional[events.Event]:
-    """Returns the event for a line from the upgrader, or None if agents must ignore the line."""
+    """Returns the event for a line from the upgrader, without its newline, or None if agents must
+    ignore the line."""
+    if len(line) >= LINE_BYTES_MAX:
+        return None
     try:
-        members = json.loads(line.decode(), object_pairs_hook=Members, parse_constant=refuse_number)
-        if not isinstance(members, Members):
+        text = line.decode()
+        members = json.loads(
+            text,
+            object_pairs_hook=Members,
+            parse_constant=refuse_number,
+            parse_int=read_integer,
+        )
+        if not isinstance(members, Members) or nesting(text) > NESTING_MAX:
             return None
         reader = READERS.get(take(members, "type", str))
         return None if reader is None else reader(members)

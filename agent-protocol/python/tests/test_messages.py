@@ -1,5 +1,7 @@
 """Tests lines and messages against the limits of agent-protocol(7)."""
 
+import os
+import re
 import unittest
 from typing import Any
 
@@ -117,6 +119,16 @@ class Decode(unittest.TestCase):
             b"[" * 60_000,
         ):
             self.assertIsNone(messages.decode(line), line[:60])
+
+    @unittest.skipUnless("AGENT_LINES" in os.environ, "a table of the project's own tests")
+    def test_lines_are_judged_as_in_all_other_languages(self) -> None:
+        with open(os.environ["AGENT_LINES"], encoding="ascii") as table:
+            for number, judgement, digits in map(str.split, table):
+                event = messages.decode(bytes.fromhex(digits.strip("-")))
+                name = re.sub("(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+                judged = "ignored" if event is None else name
+                with self.subTest(row=number):
+                    self.assertEqual(judged, judgement)
 
     def test_a_stop_and_a_failure(self) -> None:
         stop = b'{"type":"stop","reason":"upgrade","deadline_ms":90000,"id":"u","generation":2}'
