@@ -48,7 +48,8 @@ class Reader {
   }
 
   value(depth) {
-    if (depth > nestingMax) throw new SyntaxError('nested too deep');
+    const opening = /[[{]/.test(this.text[this.at] ?? '');
+    if (opening && depth > nestingMax) throw new SyntaxError('nested too deep');
     if (this.takes('{')) return this.members(depth);
     if (this.takes('[')) return this.elements(depth);
     if (this.text[this.at] === '"') return this.string();

@@ -16,6 +16,8 @@ const stateEscapedBytesMax = 65_000;
 const executableBytesMax = 4_095;
 const argsMax = 1_024;
 const idBytesMax = 64;
+const aboutBytesMax = 64;
+const protocolMax = 2_147_483_647;
 const dayMs = 86_400_000;
 
 const bytesOf = (text) => Buffer.byteLength(text);
@@ -124,7 +126,7 @@ class Malformed extends Error {}
 
 // Returns the member of this name, or undefined if the member is absent and not required. Throws an
 // error if a required member is absent, or if the member occurs twice or has an invalid value.
-function take(members, name, fits, required) {
+function take(members, name, fits, required = true) {
   if (members.twice.has(name)) throw new Malformed(name);
   const value = members.get(name);
   if (value === undefined && !required) return undefined;
@@ -132,34 +134,50 @@ function take(members, name, fits, required) {
   return value;
 }
 
-const isText = (value) =>
-  typeof value === 'string' && !value.includes('\0') && !hasLoneSurrogate(value);
-const isInteger = (value) => value instanceof Spelt && /^-?[0-9]{1,16}$/.test(value.text);
 const isTruth = (value) => typeof value === 'boolean';
-const isTexts = (value) => Array.isArray(value) && value.every(isText);
 const isObject = (value) => value instanceof Members;
 
-const text = (members, name, required = true) => take(members, name, isText, required);
-const integer = (members, name, required = true) => {
-  const value = take(members, name, isInteger, required);
+// The functions `is...` below throw an error, as take() does, if the text breaks a rule.
+const isText = (bytesMax) => (value) => checkText('a member', value, bytesMax) === value;
+const isId = (value) => checkId(value) === value;
+const isState = (value) => checkState(value) === value;
+const isFeatures = (value) => checkFeatures(value) !== null;
+
+const text = (members, name, bytesMax = lineBytesMax, required = true) =>
+  take(members, name, isText(bytesMax), required);
+const optionalText = (members, name, bytesMax) => text(members, name, bytesMax, false);
+const id = (members, required = true) => take(members, 'id', isId, required);
+
+// Returns an integer from `least` to `most`. Without these limits, an integer may be as large as
+// every reader of JSON reads it exactly.
+const integer = (members, name, least = 1, most = Number.MAX_SAFE_INTEGER, required = true) => {
+  const fits = (value) =>
+    value instanceof Spelt &&
+    /^-?[0-9]+$/.test(value.text) &&
+    Number(value.text) >= least &&
+    Number(value.text) <= most;
+  const value = take(members, name, fits, required);
   return value === undefined ? undefined : Number(value.text);
 };
+const optionalInteger = (members, name, least) => integer(members, name, least, undefined, false);
+
 const oneOf = (members, name, words) => {
   const value = text(members, name);
   if (!words.includes(value)) throw new Malformed(name);
   return value;
 };
 const optionalOneOf = (members, name, words) =>
-  text(members, name, false) === undefined ? undefined : oneOf(members, name, words);
+  optionalText(members, name) === undefined ? undefined : oneOf(members, name, words);
 
+// Returns a failure. Its stage may be one that only a later upgrader knows.
 const takeFailure = (members) => ({
-  id: text(members, 'id'),
+  id: id(members),
   stage: text(members, 'stage'),
-  reason: text(members, 'reason'),
-  version: text(members, 'version', false),
-  errno: text(members, 'errno', false),
-  exitStatus: integer(members, 'exit_status', false),
-  signal: integer(members, 'signal', false),
+  reason: text(members, 'reason', reasonBytesMax),
+  version: optionalText(members, 'version', versionBytesMax),
+  errno: optionalText(members, 'errno'),
+  exitStatus: optionalInteger(members, 'exit_status', Number.MIN_SAFE_INTEGER),
+  signal: optionalInteger(members, 'signal', Number.MIN_SAFE_INTEGER),
 });
 
 // Returns the member `failure`, which tells a fallback which upgrade has failed. The member is in
@@ -170,39 +188,48 @@ const takePastFailure = (members) => {
   return failure && takeFailure(failure);
 };
 
+const takeStop = (members) => {
+  const reason = oneOf(members, 'reason', ['upgrade', 'rollback', 'shutdown']);
+  const isUpgrade = reason === 'upgrade';
+  return {
+    reason,
+    deadline: integer(members, 'deadline_ms'),
+    id: id(members, isUpgrade),
+    generation: integer(members, 'generation', 1, undefined, isUpgrade),
+  };
+};
+
 const readers = {
   welcome: (members) => ({
-    protocol: integer(members, 'protocol'),
-    features: take(members, 'features', isTexts, false) ?? [],
+    protocol: integer(members, 'protocol', 1, protocolMax),
+    features: take(members, 'features', isFeatures),
     generation: integer(members, 'generation'),
     role: oneOf(members, 'role', ['first', 'candidate', 'fallback']),
-    previousVersion: text(members, 'previous_version', false),
+    previousVersion: optionalText(members, 'previous_version', versionBytesMax),
     failure: takePastFailure(members),
-    watchdog: integer(members, 'watchdog_ms', false),
+    watchdog: optionalInteger(members, 'watchdog_ms'),
   }),
   activate: (members) => ({
-    clean: take(members, 'clean', isTruth, true),
-    state: text(members, 'state', false),
+    clean: take(members, 'clean', isTruth),
+    state: take(members, 'state', isState, false),
     failure: takePastFailure(members),
-    trial: integer(members, 'trial_ms', false),
+    trial: optionalInteger(members, 'trial_ms'),
     commit: optionalOneOf(members, 'commit', ['survive', 'healthy']),
   }),
-  stop: (members) => ({
-    reason: oneOf(members, 'reason', ['upgrade', 'rollback', 'shutdown']),
-    deadline: integer(members, 'deadline_ms', false),
-    id: text(members, 'id', false),
-    generation: integer(members, 'generation', false),
-  }),
-  accepted: (members) => ({ id: text(members, 'id'), generation: integer(members, 'generation') }),
+  stop: takeStop,
+  accepted: (members) => ({ id: id(members), generation: integer(members, 'generation') }),
   candidate_ready: (members) => ({
-    id: text(members, 'id'),
+    id: id(members),
     generation: integer(members, 'generation'),
-    version: text(members, 'version', false),
+    version: optionalText(members, 'version', versionBytesMax),
   }),
-  candidate_lost: (members) => ({ id: text(members, 'id'), reason: text(members, 'reason') }),
+  candidate_lost: (members) => ({ id: id(members), reason: text(members, 'reason') }),
   upgrade_failed: (members) => ({ failure: takeFailure(members) }),
-  committed: (members) => ({ id: text(members, 'id'), generation: integer(members, 'generation') }),
-  error: (members) => ({ about: text(members, 'about', false), reason: text(members, 'reason') }),
+  committed: (members) => ({ id: id(members), generation: integer(members, 'generation') }),
+  error: (members) => ({
+    about: optionalText(members, 'about', aboutBytesMax),
+    reason: text(members, 'reason', reasonBytesMax),
+  }),
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -210,14 +237,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // Returns the event for a line (bytes, without the newline), or null if agents must ignore the
 // line.
 export function decode(line) {
+  if (line.length >= lineBytesMax) return null;
   try {
     const members = parseLine(utf8.decode(line));
     const type = text(members, 'type');
     return Object.hasOwn(readers, type) ? { type, ...readers[type](members) } : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError || error instanceof Malformed) {
-      return null;
-    }
+    const expected = [SyntaxError, TypeError, RangeError, Malformed];
+    if (expected.some((kind) => error instanceof kind)) return null;
     throw error;
   }
 }

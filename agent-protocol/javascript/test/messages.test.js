@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import * as messages from '../lib/messages.js';
@@ -121,4 +122,16 @@ test('what is malformed, or no message, is ignored', () => {
     assert.equal(decode(line), null, line.slice(0, 60));
   }
   assert.equal(messages.decode(Buffer.from([0x7b, 0xff, 0x7d])), null);
+});
+
+const table = process.env.AGENT_LINES;
+const skip = table === undefined && "a table of the project's own tests";
+test('lines are judged as in all other languages', { skip }, () => {
+  const wrong = [];
+  for (const row of readFileSync(table, 'ascii').trim().split('\n')) {
+    const [number, judgement, digits] = row.split(' ');
+    const judged = messages.decode(Buffer.from(digits, 'hex'))?.type ?? 'ignored';
+    if (judged !== judgement) wrong.push(`row ${number}: ${judged}, and not ${judgement}`);
+  }
+  assert.deepEqual(wrong, []);
 });

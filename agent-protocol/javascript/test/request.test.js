@@ -104,7 +104,8 @@ const ended = request(agent, 'u', '/agent');
 setImmediate(() => process.kill(process.pid, 'SIGTERM'));
 console.error('ended: ' + JSON.stringify(await ended));
 `;
-const upgrader = `{ printf '%s\\n' '{"type":"welcome","protocol":1,"generation":1,"role":"first"}' \
+const upgrader = `{ printf '%s\\n' \
+  '{"type":"welcome","protocol":1,"features":[],"generation":1,"role":"first"}' \
   '{"type":"activate","clean":true}'; exec sleep 60; } |
   AGENT_PROTOCOL=1 "$0" --input-type=module --eval "$1" "$2" | exec sleep 60`;
 
