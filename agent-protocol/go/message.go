@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,10 @@ const (
 	executableBytesMax   = 4095
 	argsMax              = 1024
 	idBytesMax           = 64
+	aboutBytesMax        = 64
+	nestingMax           = 32
+	protocolMax          = 2147483647
+	integerMax           = 9007199254740991 // the largest that every reader of JSON reads exactly
 	timeMax              = 24 * time.Hour
 	protocolVersion      = 1
 )
@@ -98,13 +103,8 @@ func (w *writer) texts(name, one string, values []string, most, bytesMax int) {
 }
 
 func (w *writer) id(value string) {
-	if w.err == nil && value == "" {
-		w.err = errors.New("id is empty")
-	}
-	for i := 0; i < len(value) && w.err == nil; i++ {
-		if value[i] < ' ' || value[i] > '~' {
-			w.err = errors.New("id has bytes that are not printable ASCII")
-		}
+	if w.err == nil {
+		w.err = checkID(value)
 	}
 	w.text("id", value, idBytesMax)
 }
@@ -140,6 +140,18 @@ func checkText(name, value string, bytesMax int) error {
 		return fmt.Errorf("%s holds U+0000", name)
 	case !utf8.ValidString(value):
 		return fmt.Errorf("%s is no UTF-8", name)
+	}
+	return nil
+}
+
+func checkID(id string) error {
+	if id == "" {
+		return errors.New("id is empty")
+	}
+	for i := 0; i < len(id); i++ {
+		if id[i] < ' ' || id[i] > '~' {
+			return errors.New("id has bytes that are not printable ASCII")
+		}
 	}
 	return nil
 }
@@ -217,51 +229,111 @@ func (r *reader) find(name string, required bool) json.RawMessage {
 	return value
 }
 
-func (r *reader) optionalText(name string, required bool) *string {
-	value := r.find(name, required)
-	if value == nil {
-		return nil
+// check records an error if the text holds what no text may hold, or is too long.
+func (r *reader) check(text string, bytesMax int) {
+	if checkText("a member", text, bytesMax) != nil {
+		r.fail()
 	}
+}
+
+// textOf returns the text that a value is, or nil if the value is none.
+func (r *reader) textOf(value json.RawMessage) *string {
 	var text string
 	// json.Unmarshal turns a lone surrogate into U+FFFD, so the text would be changed without an
 	// error.
-	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
-		strings.IndexByte(text, 0) >= 0 {
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) {
 		r.fail()
 		return nil
 	}
 	return &text
 }
 
-func (r *reader) text(name string, required bool) string {
-	if text := r.optionalText(name, required); text != nil {
+func (r *reader) optionalText(name string, bytesMax int, required bool) *string {
+	value := r.find(name, required)
+	if value == nil {
+		return nil
+	}
+	text := r.textOf(value)
+	if text != nil {
+		r.check(*text, bytesMax)
+	}
+	return text
+}
+
+func (r *reader) text(name string, bytesMax int, required bool) string {
+	if text := r.optionalText(name, bytesMax, required); text != nil {
 		return *text
 	}
 	return ""
 }
 
-func (r *reader) optionalInteger(name string, required bool) *int64 {
+func (r *reader) id(required bool) string {
+	text := r.optionalText("id", idBytesMax, required)
+	if text == nil {
+		return ""
+	}
+	if checkID(*text) != nil {
+		r.fail()
+	}
+	return *text
+}
+
+func (r *reader) state() *string {
+	state := r.optionalText("state", stateBytesMax, false)
+	if state != nil && len(appendQuoted(nil, *state))-2 > stateEscapedBytesMax {
+		r.fail()
+	}
+	return state
+}
+
+func (r *reader) features() []string {
+	var values []json.RawMessage
+	value := r.find("features", true)
+	if value == nil || json.Unmarshal(value, &values) != nil || len(values) > featuresMax {
+		r.fail()
+		return nil
+	}
+	var names []string
+	for _, value := range values {
+		if name := r.textOf(value); name != nil {
+			r.check(*name, featureBytesMax)
+			names = append(names, *name)
+		}
+	}
+	return names
+}
+
+func (r *reader) optionalInteger(name string, least, most int64, required bool) *int64 {
 	value := r.find(name, required)
 	if value == nil {
 		return nil
 	}
 	number, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil {
+	if err != nil || number < least || number > most {
 		r.fail()
 		return nil
 	}
 	return &number
 }
 
-func (r *reader) integer(name string, required bool) int64 {
-	if number := r.optionalInteger(name, required); number != nil {
+func (r *reader) integer(name string, most int64, required bool) int64 {
+	if number := r.optionalInteger(name, 1, most, required); number != nil {
 		return *number
 	}
 	return 0
 }
 
-func (r *reader) milliseconds(name string) time.Duration {
-	return time.Duration(r.integer(name, false)) * time.Millisecond
+func (r *reader) generation(required bool) int64 {
+	return r.integer("generation", integerMax, required)
+}
+
+// milliseconds returns a time. A time that is too long for a Duration becomes the longest Duration.
+func (r *reader) milliseconds(name string, required bool) time.Duration {
+	number := r.integer(name, integerMax, required)
+	if number > int64(math.MaxInt64/time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(number) * time.Millisecond
 }
 
 func (r *reader) truth(name string) bool {
@@ -276,7 +348,7 @@ func (r *reader) truth(name string) bool {
 }
 
 func (r *reader) oneOf(name string, allowed ...string) string {
-	text := r.text(name, true)
+	text := r.text(name, lineBytesMax, true)
 	for _, word := range allowed {
 		if text == word {
 			return text
@@ -293,15 +365,16 @@ func (r *reader) optionalOneOf(name string, allowed ...string) string {
 	return r.oneOf(name, allowed...)
 }
 
+// failure reads a failure. Its stage may be one that only a later upgrader knows.
 func (r *reader) failure() Failure {
 	return Failure{
-		ID:         r.text("id", true),
-		Stage:      r.text("stage", true),
-		Reason:     r.text("reason", true),
-		Version:    r.text("version", false),
-		Errno:      r.text("errno", false),
-		ExitStatus: r.optionalInteger("exit_status", false),
-		Signal:     r.optionalInteger("signal", false),
+		ID:         r.id(true),
+		Stage:      r.text("stage", lineBytesMax, true),
+		Reason:     r.text("reason", reasonBytesMax, true),
+		Version:    r.text("version", versionBytesMax, false),
+		Errno:      r.text("errno", lineBytesMax, false),
+		ExitStatus: r.optionalInteger("exit_status", -integerMax, integerMax, false),
+		Signal:     r.optionalInteger("signal", -integerMax, integerMax, false),
 	}
 }
 
@@ -320,20 +393,48 @@ func (r *reader) pastFailure() *Failure {
 }
 
 func (r *reader) welcome() Welcome {
-	welcome := Welcome{
-		Protocol:        r.integer("protocol", true),
-		Generation:      r.integer("generation", true),
+	return Welcome{
+		Protocol:        r.integer("protocol", protocolMax, true),
+		Features:        r.features(),
+		Generation:      r.generation(true),
 		Role:            r.oneOf("role", "first", "candidate", "fallback"),
-		PreviousVersion: r.text("previous_version", false),
+		PreviousVersion: r.text("previous_version", versionBytesMax, false),
 		Failure:         r.pastFailure(),
-		Watchdog:        r.milliseconds("watchdog_ms"),
+		Watchdog:        r.milliseconds("watchdog_ms", false),
 	}
-	if value := r.find("features", false); value != nil {
-		if json.Unmarshal(value, &welcome.Features) != nil {
-			r.fail()
+}
+
+func (r *reader) stop() Stop {
+	reason := r.oneOf("reason", "upgrade", "rollback", "shutdown")
+	isUpgrade := reason == "upgrade"
+	return Stop{
+		Reason:     reason,
+		Deadline:   r.milliseconds("deadline_ms", true),
+		ID:         r.id(isUpgrade),
+		Generation: r.generation(isUpgrade),
+	}
+}
+
+// nestsTooDeep returns true if more arrays and objects than nestingMax lie in each other in a line
+// of JSON.
+func nestsTooDeep(line []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++ // skip the character after the backslash
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > nestingMax {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
 		}
 	}
-	return welcome
+	return false
 }
 
 // hasLoneSurrogate returns true if a JSON string, still with its escapes, has a surrogate that is
@@ -364,49 +465,50 @@ func hasLoneSurrogate(spelt []byte) bool {
 	return false
 }
 
-// decode returns the event for a line from the upgrader, or nil if agents must ignore the line by
-// agent-protocol(7).
+// decode returns the event for a line from the upgrader, without its newline, or nil if agents must
+// ignore the line by agent-protocol(7).
 func decode(line []byte) Event {
+	if len(line) >= lineBytesMax || nestsTooDeep(line) {
+		return nil
+	}
 	all, err := readMembers(line)
 	if err != nil {
 		return nil
 	}
 	r := reader{all: all}
 	var event Event
-	switch r.text("type", true) {
+	switch r.text("type", lineBytesMax, true) {
 	case "welcome":
 		event = r.welcome()
 	case "activate":
 		event = Activate{
 			Clean:   r.truth("clean"),
-			State:   r.optionalText("state", false),
+			State:   r.state(),
 			Failure: r.pastFailure(),
-			Trial:   r.milliseconds("trial_ms"),
+			Trial:   r.milliseconds("trial_ms", false),
 			Commit:  r.optionalOneOf("commit", "survive", "healthy"),
 		}
 	case "stop":
-		event = Stop{
-			Reason:     r.oneOf("reason", "upgrade", "rollback", "shutdown"),
-			Deadline:   r.milliseconds("deadline_ms"),
-			ID:         r.text("id", false),
-			Generation: r.integer("generation", false),
-		}
+		event = r.stop()
 	case "accepted":
-		event = Accepted{ID: r.text("id", true), Generation: r.integer("generation", true)}
+		event = Accepted{ID: r.id(true), Generation: r.generation(true)}
 	case "candidate_ready":
 		event = CandidateReady{
-			ID:         r.text("id", true),
-			Generation: r.integer("generation", true),
-			Version:    r.text("version", false),
+			ID:         r.id(true),
+			Generation: r.generation(true),
+			Version:    r.text("version", versionBytesMax, false),
 		}
 	case "candidate_lost":
-		event = CandidateLost{ID: r.text("id", true), Reason: r.text("reason", true)}
+		event = CandidateLost{ID: r.id(true), Reason: r.text("reason", lineBytesMax, true)}
 	case "upgrade_failed":
 		event = UpgradeFailed{Failure: r.failure()}
 	case "committed":
-		event = Committed{ID: r.text("id", true), Generation: r.integer("generation", true)}
+		event = Committed{ID: r.id(true), Generation: r.generation(true)}
 	case "error":
-		event = Error{About: r.text("about", false), Reason: r.text("reason", true)}
+		event = Error{
+			About:  r.text("about", aboutBytesMax, false),
+			Reason: r.text("reason", reasonBytesMax, true),
+		}
 	}
 	if r.bad {
 		return nil

@@ -1,6 +1,9 @@
 package agentprotocol
 
 import (
+	"encoding/hex"
+	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -122,6 +125,28 @@ func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 	} {
 		if got := decode([]byte(line)); got != nil {
 			t.Errorf("%.60s: got %#v", line, got)
+		}
+	}
+}
+
+func TestLinesAreJudgedAsInAllOtherLanguages(t *testing.T) {
+	path, there := os.LookupEnv("AGENT_LINES")
+	if !there {
+		t.Skip("a table of the project's own tests")
+	}
+	table, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range strings.Split(strings.TrimSpace(string(table)), "\n") {
+		columns := strings.Split(row, " ")
+		line, _ := hex.DecodeString(strings.Trim(columns[2], "-"))
+		judged := "ignored"
+		if event := decode(line); event != nil {
+			judged = strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", event), "agentprotocol."))
+		}
+		if wanted := strings.ReplaceAll(columns[1], "_", ""); judged != wanted {
+			t.Errorf("row %s: %s, and not %s", columns[0], judged, columns[1])
 		}
 	}
 }
