@@ -3,7 +3,8 @@
 //! is cut, except by fit().
 
 use crate::event::{Event, Failure, Role, StopReason};
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
+use serde_json::Value;
 use std::time::Duration;
 
 pub const LINE_BYTES_MAX: usize = 65_536;
@@ -17,6 +18,11 @@ pub const STATE_ESCAPED_BYTES_MAX: usize = 65_000;
 pub const EXECUTABLE_BYTES_MAX: usize = 4_095;
 pub const ARGS_MAX: usize = 1_024;
 pub const ID_BYTES_MAX: usize = 64;
+const ABOUT_BYTES_MAX: usize = 64;
+const NESTING_MAX: usize = 32;
+const PROTOCOL_MAX: i64 = 2_147_483_647;
+/// The largest integer that every reader of JSON reads exactly.
+const INTEGER_MAX: i64 = 9_007_199_254_740_991;
 pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub const PROTOCOL: i64 = 1;
 
@@ -141,67 +147,110 @@ impl Writer {
 
 // ---- reading messages
 
-/// The members of one JSON object, and the names that occurred more than once in the object.
-struct Members<'a> {
-    all: &'a Map<String, Value>,
-    twice: Vec<String>,
-}
+/// The members of one JSON object: each a name, and a value as it is spelled in the line. So a
+/// member that is not known may have a value that serde_json refuses, such as a lone surrogate.
+struct Members<'a>(Vec<(String, &'a str)>);
 
 /// The value of a member. `None` means that the message is malformed: agents must ignore such a
 /// message by agent-protocol(7).
 type Taken<T> = Option<T>;
 
-impl Members<'_> {
-    /// Returns the member `name`. Returns `Some(None)` if the member is absent and not required.
-    fn find(&self, name: &str, required: bool) -> Taken<Option<&Value>> {
-        if self.twice.iter().any(|other| other == name) {
+/// Returns the text if a text of a message may be as it is.
+fn checked(text: String, bytes_max: usize) -> Taken<String> {
+    check_text("a member", &text, bytes_max).ok()?;
+    Some(text)
+}
+
+/// Returns a text from its spelling, unless that is no text or has a lone surrogate.
+fn unquoted(spelled: &str) -> Taken<String> {
+    serde_json::from_str(spelled).ok()
+}
+
+impl<'a> Members<'a> {
+    /// Returns the members of an object, which must be well-formed JSON.
+    fn of(object: &'a str) -> Taken<Members<'a>> {
+        if !object.starts_with('{') {
             return None;
         }
-        match self.all.get(name) {
-            None if required => None,
-            found => Some(found),
+        let pieces = pieces_of(object);
+        // A name with a lone surrogate is no name of a known member, nor is the empty name.
+        let member = |pair: &[&'a str]| (unquoted(pair[0]).unwrap_or_default(), pair[1]);
+        Some(Members(pieces.chunks_exact(2).map(member).collect()))
+    }
+
+    /// Returns the member `name`. Returns `Some(None)` if the member is absent and not required.
+    fn find(&self, name: &str, required: bool) -> Taken<Option<&'a str>> {
+        let mut found = self.0.iter().filter(|(other, _)| other == name);
+        match (found.next(), found.next()) {
+            (None, _) if required => None,
+            (None, _) => Some(None),
+            (Some((_, value)), None) => Some(Some(value)),
+            _ => None,
         }
     }
 
-    fn optional_text(&self, name: &str, required: bool) -> Taken<Option<String>> {
+    fn text_or_none(&self, name: &str, bytes_max: usize, required: bool) -> Taken<Option<String>> {
         match self.find(name, required)? {
             None => Some(None),
-            Some(Value::String(text)) if !text.contains('\0') => Some(Some(text.clone())),
-            Some(_) => None,
+            Some(value) => Some(Some(checked(unquoted(value)?, bytes_max)?)),
         }
     }
 
-    fn text(&self, name: &str) -> Taken<String> {
-        self.optional_text(name, true)?
+    fn text(&self, name: &str, bytes_max: usize) -> Taken<String> {
+        self.text_or_none(name, bytes_max, true)?
     }
 
-    fn optional_integer(&self, name: &str, required: bool) -> Taken<Option<i64>> {
+    fn optional_text(&self, name: &str, bytes_max: usize) -> Taken<Option<String>> {
+        self.text_or_none(name, bytes_max, false)
+    }
+
+    fn id_or_none(&self, required: bool) -> Taken<Option<String>> {
+        let id = self.text_or_none("id", ID_BYTES_MAX, required)?;
+        match id {
+            Some(id) if check_id(&id).is_err() => None,
+            id => Some(id),
+        }
+    }
+
+    fn id(&self) -> Taken<String> {
+        self.id_or_none(true)?
+    }
+
+    fn integer_or_none(&self, name: &str, least: i64, required: bool) -> Taken<Option<i64>> {
         match self.find(name, required)? {
             None => Some(None),
-            Some(value) => Some(Some(value.as_i64()?)),
+            Some(value) => {
+                let number: i64 = value.parse().ok()?;
+                (least..=INTEGER_MAX).contains(&number).then_some(Some(number))
+            }
         }
     }
 
-    fn integer(&self, name: &str) -> Taken<i64> {
-        self.optional_integer(name, true)?
+    fn optional_integer(&self, name: &str) -> Taken<Option<i64>> {
+        self.integer_or_none(name, -INTEGER_MAX, false)
     }
 
-    fn milliseconds(&self, name: &str) -> Taken<Option<Duration>> {
-        match self.optional_integer(name, false)? {
+    fn generation(&self) -> Taken<i64> {
+        self.integer_or_none("generation", 1, true)?
+    }
+
+    fn milliseconds(&self, name: &str, required: bool) -> Taken<Option<Duration>> {
+        match self.integer_or_none(name, 1, required)? {
             None => Some(None),
             Some(ms) => Some(Some(Duration::from_millis(u64::try_from(ms).ok()?))),
         }
     }
 
+    /// Returns a failure. Its stage may be one that only a later upgrader knows.
     fn failure(&self) -> Taken<Failure> {
         Some(Failure {
-            id: self.text("id")?,
-            stage: self.text("stage")?,
-            reason: self.text("reason")?,
-            version: self.optional_text("version", false)?,
-            errno: self.optional_text("errno", false)?,
-            exit_status: self.optional_integer("exit_status", false)?,
-            signal: self.optional_integer("signal", false)?,
+            id: self.id()?,
+            stage: self.text("stage", LINE_BYTES_MAX)?,
+            reason: self.text("reason", REASON_BYTES_MAX)?,
+            version: self.optional_text("version", VERSION_BYTES_MAX)?,
+            errno: self.optional_text("errno", LINE_BYTES_MAX)?,
+            exit_status: self.optional_integer("exit_status")?,
+            signal: self.optional_integer("signal")?,
         })
     }
 
@@ -210,140 +259,162 @@ impl Members<'_> {
     fn past_failure(&self) -> Taken<Option<Failure>> {
         match self.find("failure", false)? {
             None => Some(None),
-            Some(Value::Object(all)) => {
-                let twice = Vec::new();
-                Some(Some(Members { all, twice }.failure()?))
-            }
-            Some(_) => None,
+            Some(object) => Some(Some(Members::of(object)?.failure()?)),
         }
     }
 
     fn features(&self) -> Taken<Vec<String>> {
-        match self.find("features", false)? {
-            None => Some(Vec::new()),
-            Some(Value::Array(list)) => {
-                list.iter().map(|each| each.as_str().map(str::to_string)).collect()
-            }
-            Some(_) => None,
+        let array = self.find("features", true)??;
+        let names = pieces_of(array);
+        if !array.starts_with('[') || names.len() > FEATURES_MAX {
+            return None;
         }
+        names.into_iter().map(|name| checked(unquoted(name)?, FEATURE_BYTES_MAX)).collect()
     }
 
     fn welcome(&self) -> Taken<Event> {
-        let role = match self.text("role")?.as_str() {
+        let role = match self.text("role", LINE_BYTES_MAX)?.as_str() {
             "first" => Role::First,
             "candidate" => Role::Candidate,
             "fallback" => Role::Fallback,
             _ => return None,
         };
         Some(Event::Welcome {
-            protocol: self.integer("protocol")?,
+            protocol: self
+                .integer_or_none("protocol", 1, true)?
+                .filter(|&number| number <= PROTOCOL_MAX)?,
             features: self.features()?,
-            generation: self.integer("generation")?,
+            generation: self.generation()?,
             role,
-            previous_version: self.optional_text("previous_version", false)?,
+            previous_version: self.optional_text("previous_version", VERSION_BYTES_MAX)?,
             failure: self.past_failure()?,
-            watchdog: self.milliseconds("watchdog_ms")?,
+            watchdog: self.milliseconds("watchdog_ms", false)?,
         })
     }
 
     fn activate(&self) -> Taken<Event> {
-        let commit = self.optional_text("commit", false)?;
+        let commit = self.optional_text("commit", LINE_BYTES_MAX)?;
         if !matches!(commit.as_deref(), None | Some("survive" | "healthy")) {
             return None;
         }
+        let state = self.optional_text("state", STATE_BYTES_MAX)?;
+        if state.as_deref().map_or(false, |state| check_state(state).is_err()) {
+            return None;
+        }
         Some(Event::Activate {
-            clean: self.find("clean", true)??.as_bool()?,
-            state: self.optional_text("state", false)?,
+            clean: self.find("clean", true)??.parse().ok()?,
+            state,
             failure: self.past_failure()?,
-            trial: self.milliseconds("trial_ms")?,
+            trial: self.milliseconds("trial_ms", false)?,
             commit,
         })
     }
 
     fn stop(&self) -> Taken<Event> {
-        let reason = match self.text("reason")?.as_str() {
+        let reason = match self.text("reason", LINE_BYTES_MAX)?.as_str() {
             "upgrade" => StopReason::Upgrade,
             "rollback" => StopReason::Rollback,
             "shutdown" => StopReason::Shutdown,
             _ => return None,
         };
+        let is_upgrade = reason == StopReason::Upgrade;
         Some(Event::Stop {
             reason,
-            deadline: self.milliseconds("deadline_ms")?,
-            id: self.optional_text("id", false)?,
-            generation: self.optional_integer("generation", false)?,
+            deadline: self.milliseconds("deadline_ms", true)?,
+            id: self.id_or_none(is_upgrade)?,
+            generation: self.integer_or_none("generation", 1, is_upgrade)?,
         })
     }
 
     fn event(&self) -> Taken<Event> {
-        Some(match self.text("type")?.as_str() {
+        Some(match self.text("type", LINE_BYTES_MAX)?.as_str() {
             "welcome" => self.welcome()?,
             "activate" => self.activate()?,
             "stop" => self.stop()?,
-            "accepted" => {
-                Event::Accepted { id: self.text("id")?, generation: self.integer("generation")? }
-            }
+            "accepted" => Event::Accepted { id: self.id()?, generation: self.generation()? },
             "candidate_ready" => Event::CandidateReady {
-                id: self.text("id")?,
-                generation: self.integer("generation")?,
-                version: self.optional_text("version", false)?,
+                id: self.id()?,
+                generation: self.generation()?,
+                version: self.optional_text("version", VERSION_BYTES_MAX)?,
             },
-            "candidate_lost" => {
-                Event::CandidateLost { id: self.text("id")?, reason: self.text("reason")? }
-            }
+            "candidate_lost" => Event::CandidateLost {
+                id: self.id()?,
+                reason: self.text("reason", LINE_BYTES_MAX)?,
+            },
             "upgrade_failed" => Event::UpgradeFailed(self.failure()?),
-            "committed" => {
-                Event::Committed { id: self.text("id")?, generation: self.integer("generation")? }
-            }
+            "committed" => Event::Committed { id: self.id()?, generation: self.generation()? },
             "error" => Event::Error {
-                about: self.optional_text("about", false)?,
-                reason: self.text("reason")?,
+                about: self.optional_text("about", ABOUT_BYTES_MAX)?,
+                reason: self.text("reason", REASON_BYTES_MAX)?,
             },
             _ => return None,
         })
     }
 }
 
-/// Returns the names that occur more than once in the outermost object of `line`, which must be
-/// well-formed JSON. serde_json would keep only the last value of such a name, without an error.
-fn names_twice(line: &str) -> Vec<String> {
-    let (mut names, mut twice) = (Vec::new(), Vec::new());
-    let mut depth = 0;
-    let mut at = 0;
-    let bytes = line.as_bytes();
+/// Walks through a value, which must be well-formed JSON. Calls `visit` for each bracket, comma and
+/// colon that lies in no text, with its index and the number of arrays and objects around it.
+fn walk(json: &str, mut visit: impl FnMut(usize, usize)) {
+    let (mut depth, mut at) = (0, 0);
+    let bytes = json.as_bytes();
     while at < bytes.len() {
         match bytes[at] {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
+            b'{' | b'[' => {
+                visit(at, depth);
+                depth += 1;
+            }
+            b'}' | b']' => {
+                depth -= 1;
+                visit(at, depth);
+            }
+            b',' | b':' => visit(at, depth),
             b'"' => {
-                let begin = at;
                 at += 1;
                 while bytes[at] != b'"' {
                     at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                let rest = line[at + 1..].trim_start_matches([' ', '\t', '\r', '\n']);
-                if depth == 1 && rest.starts_with(':') {
-                    let name = serde_json::from_str(&line[begin..=at]).unwrap_or_default();
-                    if names.contains(&name) {
-                        twice.push(name);
-                    } else {
-                        names.push(name);
-                    }
                 }
             }
             _ => {}
         }
         at += 1;
     }
-    twice
+}
+
+/// Returns the elements of an array, or the names and values of an object, as they are spelled.
+/// Returns nothing for any other value. The value must be well-formed JSON.
+fn pieces_of(json: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut begin = 1;
+    walk(json, |at, depth| {
+        let ends = at > 0 && depth == 0;
+        if ends || (depth == 1 && matches!(json.as_bytes()[at], b',' | b':')) {
+            pieces.push(json[begin..at].trim());
+            begin = at + 1;
+        }
+    });
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn nests_too_deep(json: &str) -> bool {
+    let mut too_deep = false;
+    walk(json, |at, depth| {
+        too_deep |= depth >= NESTING_MAX && matches!(json.as_bytes()[at], b'{' | b'[');
+    });
+    too_deep
 }
 
 /// Returns the event for a line without its newline, or `None` if agents must ignore the line.
 pub fn decode(line: &[u8]) -> Option<Event> {
+    if line.len() >= LINE_BYTES_MAX {
+        return None;
+    }
     let line = std::str::from_utf8(line).ok()?;
-    let all: Map<String, Value> = serde_json::from_str(line).ok()?;
-    let twice = names_twice(line);
-    Members { all: &all, twice }.event()
+    let message: &RawValue = serde_json::from_str(line).ok()?;
+    if nests_too_deep(message.get()) {
+        return None;
+    }
+    Members::of(message.get())?.event()
 }
 
 #[cfg(test)]
@@ -428,7 +499,8 @@ mod tests {
 
     #[test]
     fn a_standby_is_told_why_it_runs_when_it_is_activated() {
-        let line = r#"{"type":"welcome","protocol":1,"generation":3,"role":"fallback"}"#;
+        let line =
+            r#"{"type":"welcome","protocol":1,"features":[],"generation":3,"role":"fallback"}"#;
         match decode(line.as_bytes()) {
             Some(Event::Welcome { role: Role::Fallback, failure: None, .. }) => {}
             other => panic!("{other:?}"),
@@ -473,5 +545,37 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn lines_are_judged_as_in_all_other_languages() {
+        // The variable names a table of the project's own tests.
+        let path = match std::env::var_os("AGENT_LINES") {
+            Some(path) => path,
+            None => return,
+        };
+        let mut wrong = Vec::new();
+        for row in std::fs::read_to_string(path).unwrap().lines() {
+            let columns: Vec<&str> = row.split(' ').collect();
+            let digits = columns[2].trim_matches('-').as_bytes();
+            let byte =
+                |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+            let judged = match decode(&digits.chunks(2).map(byte).collect::<Vec<u8>>()) {
+                None => "ignored",
+                Some(Event::Welcome { .. }) => "welcome",
+                Some(Event::Activate { .. }) => "activate",
+                Some(Event::Stop { .. }) => "stop",
+                Some(Event::Accepted { .. }) => "accepted",
+                Some(Event::CandidateReady { .. }) => "candidate_ready",
+                Some(Event::CandidateLost { .. }) => "candidate_lost",
+                Some(Event::UpgradeFailed(_)) => "upgrade_failed",
+                Some(Event::Committed { .. }) => "committed",
+                Some(Event::Error { .. }) => "error",
+            };
+            if judged != columns[1] {
+                wrong.push(format!("row {}: {judged}, and not {}", columns[0], columns[1]));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
     }
 }
