@@ -358,11 +358,16 @@ func (r *reader) oneOf(name string, allowed ...string) string {
 	return ""
 }
 
+// optionalOneOf returns "" for a word that only a later upgrader knows, as if the member were
+// absent.
 func (r *reader) optionalOneOf(name string, allowed ...string) string {
-	if r.find(name, false) == nil {
-		return ""
+	text := r.text(name, lineBytesMax, false)
+	for _, word := range allowed {
+		if text == word {
+			return text
+		}
 	}
-	return r.oneOf(name, allowed...)
+	return ""
 }
 
 // failure reads a failure. Its stage may be one that only a later upgrader knows.

@@ -98,6 +98,10 @@ func TestAnAgentOnTrialIsToldHowLongAndWhatPassesIt(t *testing.T) {
 	if !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got %#v", got)
 	}
+	got = decode([]byte(`{"type":"activate","clean":true,"trial_ms":1500,"commit":"later"}`))
+	if !reflect.DeepEqual(got, Activate{Clean: true, Trial: 1500 * time.Millisecond}) {
+		t.Errorf("got %#v", got)
+	}
 }
 
 func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
@@ -114,7 +118,6 @@ func TestWhatIsMalformedOrNoMessageIsIgnored(t *testing.T) {
 		"{\"type\":\"activate\",\"clean\":true,\"state\":\"\xff\"}",
 		`{"type":"activate","clean":true,"failure":null}`,
 		`{"type":"activate","clean":true,"trial_ms":"1"}`,
-		`{"type":"activate","clean":true,"commit":"perhaps"}`,
 		`{"type":"activate","clean":true,"commit":null}`,
 		`{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}`,
 		`{"type":"committed","id":"u","generation":1.0}`,

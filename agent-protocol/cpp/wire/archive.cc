@@ -208,7 +208,11 @@ std::optional<std::size_t> ReadingArchive::read_name(const char* name, std::size
   for (std::size_t i = 0; i < rule.names.size(); ++i) {
     if (rule.names[i] == text) return i;
   }
-  refuse_member(name, "must be " + listed(rule.names));
+  if (rule.is_open) {
+    keeps_rule(name, text, text_rule);
+  } else {
+    refuse_member(name, "must be " + listed(rule.names));
+  }
   return std::nullopt;
 }
 

@@ -39,6 +39,8 @@ struct TextsRule {
 
 struct NameRule {
   std::span<const std::string_view> names;
+  // true: any other text, which only a later upgrader knows, makes the member count as absent
+  bool is_open = false;
 };
 
 struct TruthRule {};
@@ -94,6 +96,8 @@ inline constexpr TextsRule features_or_none_rule{
 
 template <class Enum>
 inline constexpr NameRule name_rule{names_of<Enum>};
+template <class Enum>
+inline constexpr NameRule open_name_rule{.names = names_of<Enum>, .is_open = true};
 inline constexpr TruthRule truth_rule;
 inline constexpr ObjectRule object_rule;
 

@@ -116,7 +116,7 @@ void serialize(auto& archive, Activate& message) {
           make_nvp("clean", Member{message.clean, truth_rule}),
           make_nvp("failure", Member{message.failure, object_rule}),
           make_nvp("trial_ms", Member{message.trial_ms, positive_rule}),
-          make_nvp("commit", Member{message.commit, name_rule<CommitRule>}));
+          make_nvp("commit", Member{message.commit, open_name_rule<CommitRule>}));
 }
 
 void serialize(auto& archive, Stop& message) {

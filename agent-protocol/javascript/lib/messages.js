@@ -166,8 +166,11 @@ const oneOf = (members, name, words) => {
   if (!words.includes(value)) throw new Malformed(name);
   return value;
 };
-const optionalOneOf = (members, name, words) =>
-  optionalText(members, name) === undefined ? undefined : oneOf(members, name, words);
+// Returns undefined for a word that only a later upgrader knows, as if the member were absent.
+const optionalOneOf = (members, name, words) => {
+  const value = optionalText(members, name);
+  return words.includes(value) ? value : undefined;
+};
 
 // Returns a failure. Its stage may be one that only a later upgrader knows.
 const takeFailure = (members) => ({

@@ -59,6 +59,9 @@ test('an agent on trial is told how long that lasts and what passes it', () => {
   const told = decode('{"type":"activate","clean":true,"trial_ms":1500,"commit":"healthy"}');
   assert.equal(told.trial, 1500);
   assert.equal(told.commit, 'healthy');
+  const later = decode('{"type":"activate","clean":true,"trial_ms":1500,"commit":"later"}');
+  assert.equal(later.trial, 1500);
+  assert.equal(later.commit, undefined);
 });
 
 test('every member of welcome is read', () => {
@@ -108,7 +111,6 @@ test('what is malformed, or no message, is ignored', () => {
     '{"type":"activate","clean":true,"state":"\\ud800"}',
     '{"type":"activate","clean":true,"failure":null}',
     '{"type":"activate","clean":true,"trial_ms":"1"}',
-    '{"type":"activate","clean":true,"commit":"perhaps"}',
     '{"type":"activate","clean":true,"commit":null}',
     '{"type":"activate","clean":true,"failure":{"id":"u","stage":"trial"}}',
     '{"type":"committed","id":"u","generation":1.0}',

@@ -202,9 +202,9 @@ def take_welcome(members: Members) -> events.Welcome:
 
 
 def take_activate(members: Members) -> events.Activate:
-    commit = take(members, "commit", str, False)
-    if commit not in (None, "survive", "healthy"):
-        raise Malformed("commit")
+    commit = take_text(members, "commit", LINE_BYTES_MAX, False)
+    if commit not in ("survive", "healthy"):
+        commit = None  # absent, or a condition that only a later upgrader knows
     state = take(members, "state", str, False)
     return events.Activate(
         clean=take(members, "clean", bool),

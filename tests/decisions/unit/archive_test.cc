@@ -349,6 +349,7 @@ TEST_CASE("what only the sequential mode, or a trial of no time, makes wrong is 
   CHECK(judged(upgrade + R"("gate":"confirm","mode":"sequential"})") ==
         R"("gate" is "confirm"; that needs "mode" to be "parallel")");
   CHECK(judged(upgrade + R"("commit":"healthy"})") == well_formed);
+  CHECK(judged(upgrade + R"("commit":"later"})").starts_with(R"("commit" must be)"));
   CHECK(judged(upgrade + R"("commit":"survive","trial_ms":0})") == well_formed);
   CHECK(judged(upgrade + R"("commit":"healthy","trial_ms":0})") ==
         R"("commit" is "healthy"; that needs "trial_ms" not to be 0)");

@@ -110,6 +110,16 @@ TEST_CASE("a stage that only a later upgrader knows is read and written as it is
   CHECK(encode(std::get<UpgraderMessage>(message)).value() == line + "\n");
 }
 
+TEST_CASE("what passes a trial counts as not said if only a later upgrader knows it") {
+  const auto activate = [](const std::string& commit) {
+    return decode_upgrader_message(R"({"type":"activate","clean":true,"commit":)" + commit + "}");
+  };
+
+  CHECK(activate(R"("later")") == Decoded<UpgraderMessage>(Activate{.clean = true}));
+  CHECK(std::holds_alternative<Malformed>(activate(R"("\ud800")")));
+  CHECK(std::holds_alternative<Malformed>(activate("1")));
+}
+
 TEST_CASE("order of members and white space are free, and unknown members are ignored") {
   const Decoded<AgentMessage> message = decode_agent_message(
       " {\t\"ms\" : 5 ,\r\n \"x\":null, \"y\":[1e999,{\"ms\":\"\\ud800\"}],\"x\":{},"
