@@ -38,6 +38,7 @@ std::vector<std::string> RolloutTask::prefixes() const {
   return {rollout,
           key_below(rollout),
           key_of(KeyKind::stop),
+          key_of(KeyKind::epoch),
           prefix_of(KeyKind::node_info),
           node_identities(),
           prefix_of(KeyKind::window),

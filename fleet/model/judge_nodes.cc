@@ -172,14 +172,14 @@ void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
 
 // ---- health and measures
 
-std::string control_run(const std::string& rollout, std::int64_t turn) {
-  return control_runs(rollout) + std::to_string(turn);
+std::string control_run(const RolloutView& view) {
+  return control_runs(view.id) + std::to_string(turn_of(*view.rollout)) + id_end(view);
 }
 
 std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) const {
   std::vector<std::string> nodes;
   if (!cohorts_ || is_undoing(view)) return nodes;
-  const std::string run = control_run(id_, turn_of(*view.rollout));
+  const std::string run = control_run(view);
   for (const std::string& node : control_) {
     const auto heard = heard_.find(node);
     if (!unmoved_.contains(node) || heard == heard_.end() || is_silent(node)) continue;
@@ -197,8 +197,9 @@ const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::stri
   const auto found = heard->second.health.find(view.rollout->terms.component);
   if (found == heard->second.health.end()) return nullptr;
   const std::string& run = found->second.run;
-  const bool is_ours = unmoved_.contains(node) ? run.starts_with(control_runs(id_))
-                                               : run == view.sight(node).upgrade.attempt;
+  const bool is_ours = unmoved_.contains(node)
+                           ? run.starts_with(control_runs(id_)) && run.ends_with(id_end(view))
+                           : run == view.sight(node).upgrade.attempt;
   return is_ours && !run.empty() ? &found->second : nullptr;
 }
 
@@ -228,7 +229,7 @@ bool JudgeWatch::has_control_reports(const RolloutView& view) const {
 // the current batch's soak, and how many of these reports are still missing.
 JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const {
   SoakReports reports;
-  const std::string run = control_run(id_, turn_of(*view.rollout));
+  const std::string run = control_run(view);
   for (const std::string& node : control_) {
     const NodeHealth* health = unmoved_.contains(node) ? health_of(view, node) : nullptr;
     if (health == nullptr) continue;

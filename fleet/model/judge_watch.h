@@ -188,6 +188,6 @@ class JudgeWatch {
 // Returns the value of the member `run` in the record `control`, by which a node of the control
 // group is asked for its health. The value is different for each batch; `turn` is the number of the
 // batch, from turn_of().
-[[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
+[[nodiscard]] std::string control_run(const RolloutView& view);
 
 }  // namespace fleet

@@ -116,8 +116,9 @@ struct ParsedKey {
 
 // The longest name, in bytes. It is the limit for one label of a host name (RFC 1123).
 inline constexpr std::size_t id_bytes_max = 63;
-// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT. The upgrader gives the same
-// id to the upgrade that the command begins, and allows no longer one.
+// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT, or
+// TRACE.STEP.ATTEMPT.LIFE in a store that was restored (rollout_view.h). The upgrader gives the
+// same id to the upgrade that the command begins, and allows no longer one.
 inline constexpr std::size_t command_id_bytes_max = 64;
 
 // Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,

@@ -229,7 +229,7 @@ constexpr auto names(CommandAction) {
 // The record node/ID/command/COMPONENT. It has a lease, and vanishes when it is too late to begin
 // the command.
 struct Command {
-  std::string id = {};  // the command's id, TRACE.STEP.ATTEMPT
+  std::string id = {};  // the command's id: see command_id_bytes_max in keys.h
   CommandAction action = CommandAction::unknown;
   std::string version = {};       // the version of the release to fetch or to run
   std::string digest = {};        // a hash of all manifests of the release

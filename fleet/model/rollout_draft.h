@@ -84,6 +84,8 @@ using WrittenRollout = Written<Rollout>;
 // the history. The name of an ended rollout is not used again, even if that rollout's records are
 // erased. The ids of commands begin with the name, so a command of the new rollout could have the
 // id of an old command. A node that has carried out the old command would only repeat its answer.
+// After a restore, the history lacks the rollouts that the store has lost. The ids of a rollout's
+// commands then have one more part: see id_end() in rollout_view.h.
 [[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
                                                            const Reading& reading);
 

@@ -22,7 +22,8 @@ Record record_of(const std::string* text, std::string& damage) {
 
 // Returns whether this rollout has begun the node's last upgrade. If the node is being undone, only
 // an upgrade by the undo counts. If the batch is done again, the upgrade must have a higher number
-// than all upgrades of the earlier tries.
+// than all upgrades of the earlier tries. After a restore of the store, the upgrade must have the
+// rollout's life in its id, since an upgrade that the store has lost may have the rest of the id.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -30,7 +31,10 @@ bool is_ours(const NodeSight& sight, const RolloutView& view) {
   number.remove_prefix(begin.size());
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-  return error == std::errc{} && count > sight.node.again * attempts_max;
+  const std::string last = id_end(view, sight);
+  const std::string_view rest(end, number.data() + number.size());
+  return error == std::errc{} && count > sight.node.again * attempts_max &&
+         (last.empty() || rest == last);
 }
 
 Stand error_stand(const std::string& result) {
@@ -100,7 +104,12 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   if (stand.what == Standing::unconfirmed) return {Standing::rolled_back};
   if (sight.answer.command != sight.node.command) return {Standing::pending};
   if (sight.answer.result == result_done) return {Standing::rolled_back};
-  if (sight.answer.result == result_committed) return {Standing::confirmed};
+  if (sight.answer.result == result_committed) {
+    // A node finds out by the rollout's name whether an upgrade is committed. In a restored store
+    // this may be an upgrade by a lost rollout of the same name, and no upgrade by this one.
+    const bool is_of_lost = !id_end(view, sight).empty() && !is_ours(sight, view);
+    return {is_of_lost ? Standing::rolled_back : Standing::confirmed};
+  }
   return error_stand(sight.answer.result);
 }
 
@@ -152,6 +161,18 @@ bool is_undoing(const RolloutView& view) {
   return view.rollout && view.rollout->state == RolloutState::undoing;
 }
 
+std::string id_end(const RolloutView& view) {
+  if (view.restored == 0 || view.created < view.restored || !view.rollout) return "";
+  const std::string life = view.rollout->trace.substr(0, life_bytes);
+  return is_command_id(life) ? "." + life : "";
+}
+
+std::string id_end(const RolloutView& view, const NodeSight& sight) {
+  const std::string end = id_end(view);
+  const std::string& last = sight.node.command;
+  return last.empty() || last.ends_with(end) ? end : "";
+}
+
 std::string claim_of(const RolloutView& view) {
   return "rollout/" + view.id;
 }
@@ -171,14 +192,20 @@ const NodeSight& RolloutView::sight(const std::string& node) const {
 }
 
 void RolloutView::take(const KeyValue& record) {
-  if (record.key == key_of(KeyKind::rollout, {id})) revision = record.modified;
+  if (record.key == key_of(KeyKind::rollout, {id})) {
+    revision = record.modified;
+    // The driver notes its own writes without the revision at which the record was created.
+    if (record.created != 0) created = record.created;
+  }
+  if (record.key == key_of(KeyKind::epoch)) restored = record.created;
   if (rollout && record.key == key_of(KeyKind::desired, {rollout->terms.component}))
     wish_revision = record.modified;
   take_text(record.key, &record.value, record.modified);
 }
 
 void RolloutView::take_absent(const std::string& key) {
-  if (key == key_of(KeyKind::rollout, {id})) revision = 0;
+  if (key == key_of(KeyKind::rollout, {id})) revision = created = 0;
+  if (key == key_of(KeyKind::epoch)) restored = 0;
   if (rollout && key == key_of(KeyKind::desired, {rollout->terms.component})) wish_revision = 0;
   take_text(key, nullptr, 0);
 }

@@ -36,6 +36,10 @@ struct RolloutView {
   // The rollout's record; no value if the rollout does not exist.
   std::optional<Rollout> rollout = {};
   Revision revision = 0;  // the revision of the rollout's record
+  Revision created = 0;   // the revision at which the rollout's record was created
+  // The revision at which the record `epoch` was created, that is, at which a person has first
+  // called `fleetctl restored`. 0 if the store was never restored.
+  Revision restored = 0;
   // True if the record `stop` exists, so that nothing may begin.
   bool stopped = false;
   std::map<std::int64_t, std::vector<std::string>> batches = {};
@@ -79,6 +83,22 @@ inline constexpr std::int64_t attempts_max = 3;
 
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
+
+// In a store that was restored from a snapshot, the name of a rollout does not say enough: the lost
+// records may have had a rollout of the same name, and nodes still know the commands of that one.
+// So the life, a part of the rollout's random trace, is the last part of the ids of all commands of
+// a rollout that was created after the first restore. A rollout that is older than the first
+// restore has no life, and the ids of its commands stay the same after a restore.
+inline constexpr std::size_t life_bytes = 6;
+
+// Returns what follows the attempt in the ids of the rollout's commands to this node: a dot and the
+// rollout's life, or an empty string if the rollout has no life. Also returns an empty string if an
+// earlier version of fleet-controller, which knows no lives, has begun to move the node: the node
+// then keeps to the ids with which its upgrade has begun.
+[[nodiscard]] std::string id_end(const RolloutView& view, const NodeSight& sight);
+
+// Returns the same for the nodes of the control group.
+[[nodiscard]] std::string id_end(const RolloutView& view);
 
 // Returns `rollout/NAME`, which stands for the rollout in claims and in places of budgets.
 [[nodiscard]] std::string claim_of(const RolloutView& view);

@@ -14,6 +14,11 @@ namespace {
 // node's places of budgets and for the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
+// The longest command id: the longest name, an attempt of three digits, and the life of a rollout
+// that was begun after a restore.
+static_assert(rollout_id_bytes_max + std::string_view(".undo-prepare.999.").size() + life_bytes <=
+              command_id_bytes_max);
+
 CommandAction action_of(RolloutStep step) {
   switch (step) {
     case RolloutStep::prepare:
@@ -88,7 +93,8 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
   record.stage = stage_of(step);
   record.applied = record.applied || step == RolloutStep::apply;
   record.command = view.id + (record.undo ? ".undo-" : ".") + std::string(text_of(step)) + "." +
-                   std::to_string(record.again * attempts_max + record.attempt);
+                   std::to_string(record.again * attempts_max + record.attempt) +
+                   id_end(view, sight);
   return record;
 }
 
@@ -183,9 +189,8 @@ void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, 
 }
 
 void RolloutWriter::ask_control(const std::string& node) {
-  const ControlWatch watch{.by = claim_of(view_),
-                           .run = control_run(view_.id, turn_of(*view_.rollout)),
-                           .soak_ms = rollout_.terms.soak_ms};
+  const ControlWatch watch{
+      .by = claim_of(view_), .run = control_run(view_), .soak_ms = rollout_.terms.soak_ms};
   transaction_.puts.push_back(
       {.key = key_of(KeyKind::node_control, {node, rollout_.terms.component}),
        .value = write_record(watch),
