@@ -240,11 +240,24 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
-// Adds a line for each record that keeps nodes from moving to another version: the record `stop`,
-// and each desired version that is refused.
+// Adds a line if the store was restored from a snapshot and no person has accepted its epoch yet. A
+// record that cannot be read is treated like an epoch that is not accepted, as nodes do.
+void check_epoch(const KeyValue& record, std::vector<CheckLine>& lines) {
+  const auto read = read_record<Epoch>(record.value);
+  const Epoch epoch = read ? read.value() : Epoch{.why = read.reason()};
+  if (epoch.accepted) return;
+  lines.push_back({false,
+                   "epoch: the store was restored, and no node acts" +
+                       (epoch.why.empty() ? "" : ": " + epoch.why),
+                   "when versions and nodes are as they should be: fleetctl accept-epoch"});
+}
+
+// Adds a line for each record that keeps nodes from moving to another version: the record `epoch`
+// if nobody has accepted it, the record `stop`, and each desired version that is refused.
 void check_orders(const Reading& records, std::vector<CheckLine>& lines) {
   for (const KeyValue& record : records.found) {
     const auto key = parse_key(record.key);
+    if (key && key->kind == KeyKind::epoch) check_epoch(record, lines);
     if (key && key->kind == KeyKind::stop) {
       const auto read = read_record<Stop>(record.value);
       const Stop stop = read ? read.value() : Stop{};

@@ -389,6 +389,18 @@ TEST_CASE("orders that keep nodes from moving are named: a stop, and a refused d
   CHECK(line_about(some, "desired").advice == "to try it again: fleetctl desire shop 1.2.0");
 }
 
+TEST_CASE("an epoch that nobody has accepted is named, with the order that accepts it") {
+  CellFacts some = facts();
+  some.records->found.push_back(record(key_of(KeyKind::epoch), Epoch{.number = 7, .why = "fire"}));
+
+  CHECK(wrong(some) ==
+        std::vector<std::string>{"epoch: the store was restored, and no node acts: fire"});
+  CHECK(line_about(some, "epoch").advice ==
+        "when versions and nodes are as they should be: fleetctl accept-epoch");
+  some.records->found.back() = record(key_of(KeyKind::epoch), Epoch{.number = 7, .accepted = true});
+  CHECK(wrong(some).empty());
+}
+
 TEST_CASE("nodes that do not report are counted") {
   CellFacts silent = facts();
   silent.records->found.push_back(record(key_of(KeyKind::node_info, {"n2"}), NodeInfo{}));
