@@ -5,8 +5,9 @@
 #include <string>
 
 #include "base/escape.h"
-#include "base/utf8.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
+#include "fleet/model/record_kinds.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
@@ -229,15 +230,18 @@ bool has_secret(KeyKind kind) {
 }  // namespace
 
 std::string shown_record(KeyKind kind, const std::string& value) {
-  auto tree = parse_tree(value);
-  if (!tree) {
+  const auto text = rewritten_record(kind, value);
+  if (!text) {
     std::string quoted;
-    agent_protocol::append_quoted(quoted,
-                                  has_secret(kind) ? "damaged" : agent_protocol::fit_text(value));
+    agent_protocol::append_quoted(
+        quoted, "the record " + (has_secret(kind) ? "cannot be read" : text.reason()));
     return quoted;
   }
-  const std::string url = tree.value().text_of(std::string(secret_setting));
-  if (!has_secret(kind) || url.empty()) return value;
+  const std::string& shown = is_of_node(kind) || !parse_tree(value) ? text.value() : value;
+  if (!has_secret(kind)) return shown;
+  auto tree = parse_tree(shown);
+  const std::string url = tree ? tree.value().text_of(std::string(secret_setting)) : "";
+  if (url.empty()) return shown;
   tree.value().members[std::string(secret_setting)] = json_text(shown_url(url));
   return write_tree(tree.value());
 }

@@ -69,12 +69,14 @@ struct Address {
 [[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
                                                        const KeyValue* record, bool were_read);
 
-// ---- records as JSON for clients, without secrets. A hostile record cannot break the JSON around
-// it
+// ---- records as JSON for clients, without secrets. A node can write any bytes as its own records,
+// and so can everybody who has the node's key. Such a record must neither break the JSON around it
+// nor mislead a client that relies on the types of members
 
-// Returns the record as JSON. A record that is a JSON object is not changed. Any other record
-// becomes a JSON string, in which U+FFFD replaces invalid UTF-8. The path of a webhook's URL
-// contains a secret, so only the URL's host is shown.
+// Returns the record as JSON. A record of a node has only the members that this program knows. Any
+// other record is not changed, since a later version of this program may have added members. A
+// record that this program cannot read becomes a JSON string with the reason. The path of a
+// webhook's URL contains a secret, so only the URL's host is shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
 // Returns a webhook's URL in the form that people may see. The path of an http or https URL may

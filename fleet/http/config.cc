@@ -28,8 +28,9 @@ JsonTree tree_in(const std::string& text) {
 std::string shown(const Request& request, KeyKind kind, const KeyValue& found) {
   const std::string record = shown_record(kind, found.value);
   const auto fields = request.query.find("fields");
-  if (fields == request.query.end()) return record;
-  return write_tree(select_fields(tree_in(record), fields->second));
+  const auto tree = parse_tree(record);
+  if (fields == request.query.end() || !tree) return record;
+  return write_tree(select_fields(tree.value(), fields->second));
 }
 
 ConfigDecision look(const Request& request, const KeyValue* found, const std::string& rest) {

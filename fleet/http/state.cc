@@ -13,6 +13,7 @@
 #include "fleet/model/failure_causes.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/node_view.h"
+#include "fleet/model/record_kinds.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
@@ -249,10 +250,11 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       continue;
     }
     // If a key was changed several times, only its last change is in the event. If the record was
-    // erased or cannot be parsed, its value in the event is null.
+    // erased or cannot be read, its value in the event is null.
     const auto record = parse_tree(change.now.value);
+    const bool is_shown = !change.erased && record && rewritten_record(key->kind, change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
-        !change.erased && record ? record.value() : JsonTree{};
+        is_shown ? record.value() : JsonTree{};
   }
   if (nodes.empty() && records.members.empty()) return "";
   JsonTree tree{.kind = JsonTree::Kind::object};

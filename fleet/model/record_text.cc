@@ -111,7 +111,7 @@ template <class Record>
 Result<Record> read_record(std::string_view text) {
   ++effort.records;
   if (text.size() > value_bytes_max) {
-    return Refusal{"a record of " + std::to_string(text.size()) + " bytes; at most " +
+    return Refusal{"has " + std::to_string(text.size()) + " bytes; at most " +
                    std::to_string(value_bytes_max)};
   }
   if (nesting(text) > record_nesting_max) {

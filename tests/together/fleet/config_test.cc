@@ -235,6 +235,19 @@ TEST_CASE("a published release is neither changed nor erased, even if its record
     }
 }
 
+TEST_CASE(
+    "a record that cannot be read is a text that says why, also if only members are asked for") {
+  const KeyValue damaged{.key = root + "window/night", .value = R"({"days":7})", .modified = 5};
+  Request look = request(Method::get);
+  const auto shown = [&] {
+    return decide_config(look, "window/night", reading({damaged}), moment).response.body;
+  };
+
+  CHECK(shown() == R"("the record is damaged: days is no array")");
+  look.query["fields"] = "days";
+  CHECK(shown() == R"("the record is damaged: days is no array")");
+}
+
 TEST_CASE("a webhook that is sent back in its shortened form stays as it is") {
   const KeyValue set{
       .key = root + "settings", .value = R"({"v":1,"webhook":"https://h/SECRET"})", .modified = 5};

@@ -1,6 +1,5 @@
 #include "tests/together/fleet/record_world.h"
 
-#include <array>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -11,6 +10,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_kinds.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
@@ -266,64 +266,13 @@ namespace {
 
 constexpr int steps_max = 200;
 
-template <class Record>
-std::string refusal_of(const std::string& value) {
-  const auto read = read_record<Record>(value);
-  return read ? "" : read.reason();
-}
-
-using Reader = std::string (*)(const std::string&);
-// For each kind of record, the function that reads it, in the order of KeyKind.
-constexpr auto readers = std::to_array<Reader>({
-    &refusal_of<NodeInfo>,
-    &refusal_of<Versions>,
-    &refusal_of<Instance>,
-    &refusal_of<Active>,
-    &refusal_of<Upgrade>,
-    &refusal_of<Desired>,
-    &refusal_of<Command>,
-    &refusal_of<Answer>,
-    &refusal_of<Claim>,
-    &refusal_of<CertificateRequest>,
-    &refusal_of<NodeCertificate>,
-    &refusal_of<PlanMember>,
-    &refusal_of<NodeHealth>,
-    &refusal_of<ControlWatch>,
-    &refusal_of<Desired>,
-    &refusal_of<Release>,
-    &refusal_of<Rollout>,
-    &refusal_of<RolloutBatch>,
-    &refusal_of<RolloutNode>,
-    &refusal_of<RolloutJudge>,
-    &refusal_of<Plan>,
-    &refusal_of<PlanPlace>,
-    &refusal_of<Once>,
-    &refusal_of<DriverRecord>,
-    &refusal_of<Window>,
-    &refusal_of<Stop>,
-    &refusal_of<Epoch>,
-    &refusal_of<Settings>,
-    &refusal_of<FleetEvent>,
-    &refusal_of<FleetEvent>,
-    &refusal_of<PastRun>,
-    &refusal_of<Notified>,
-    &refusal_of<Identity>,
-    &refusal_of<Token>,
-    &refusal_of<JoinRequest>,
-    &refusal_of<Approval>,
-    &refusal_of<SignerAtWork>,
-    &refusal_of<BudgetPlace>,
-    &refusal_of<ControllerAtWork>,
-    &refusal_of<ControllerAtWork>,
-});
-static_assert(readers.size() == static_cast<std::size_t>(KeyKind::controller_life) + 1);
-
 }  // namespace
 
 std::string why_unreadable(const std::string& key, const std::string& value) {
   const auto parsed = parse_key(key);
   if (!parsed) return "which is no key of a record";
-  return readers[static_cast<std::size_t>(parsed->kind)](value);
+  const auto read = rewritten_record(parsed->kind, value);
+  return read ? "" : read.reason();
 }
 
 void RecordWorld::tell_people() {

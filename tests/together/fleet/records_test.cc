@@ -327,7 +327,7 @@ TEST_CASE("names that may not be in a key make a record damaged") {
 
 TEST_CASE("a record that is too long or too deep is refused before it is parsed") {
   const std::string long_text = "{\"result\":\"" + std::string(65'536, 'x') + "\"}";
-  CHECK(read_record<Answer>(long_text).reason() == "a record of 65549 bytes; at most 65536");
+  CHECK(read_record<Answer>(long_text).reason() == "has 65549 bytes; at most 65536");
   CHECK(read_record<Answer>(std::string(60'000, '[')).reason() == "nests deeper than 16");
   CHECK(read_record<Answer>("{\"a\":" + std::string(15, '[') + std::string(15, ']') + "}"));
   CHECK(

@@ -1,0 +1,269 @@
+// Tests the answers of a controller about a node that writes hostile records with its own
+// certificate: a member with a wrong type reaches no client, and the answers about other nodes stay
+// as they are.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "fleet/http/state.h"
+#include "fleet/model/record_kinds.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+
+namespace hostile_node_test {
+
+namespace {
+
+using namespace fleet;
+
+const Capsule capsule{.stage = "trial",
+                      .reason = "r",
+                      .exit_status = 3,
+                      .signal = 11,
+                      .lived_ms = 4,
+                      .peak_kib = 5,
+                      .cpu_ms = 6,
+                      .lines = {"a"},
+                      .differs = {"b"}};
+
+// One record of each kind that a node may write, in which each member is present.
+const std::map<std::string, std::string> full_records{
+    {"info", write_record(NodeInfo{.facts = {{"os", "linux"}},
+                                   .labels = {{"site", "north"}},
+                                   .protocol = 3,
+                                   .upgrader_protocol = "1",
+                                   .library_protocol = "1",
+                                   .on_disk = {{"agent", {"1.0.0"}}},
+                                   .time_zone = "Europe/Berlin"})},
+    {"versions", write_record(Versions{{{"agent", "1.0.0"}}})},
+    {"instance/i", write_record(Instance{.version = "1.0.0",
+                                         .phase = "running",
+                                         .boot_id = "b",
+                                         .since = "2026-01-01T00:00:00Z",
+                                         .last_command = "r1.apply.1",
+                                         .ready = true,
+                                         .degraded = "no disk",
+                                         .generation = 4,
+                                         .machine = "m"})},
+    {"active", write_record(Active{"i", "b", 2})},
+    {"upgrade/agent", write_record(Upgrade{.phase = UpgradePhase::failed,
+                                           .attempt = "r1.apply.1",
+                                           .error = "e",
+                                           .from = "1",
+                                           .to = "2",
+                                           .began = "x",
+                                           .changed = "y",
+                                           .evidence = {capsule}})},
+    {"desired/agent", write_record(Desired{.version = "2",
+                                           .digest = "d",
+                                           .why = "w",
+                                           .pending = true,
+                                           .pinned = true,
+                                           .downgrade = true,
+                                           .ignore_window = true,
+                                           .who = "anna",
+                                           .trace = "t",
+                                           .refused = "r",
+                                           .previous = "1",
+                                           .previous_refused = "p"})},
+    {"command/agent", write_record(fleet::Command{.id = "r1.apply.2",
+                                                  .action = CommandAction::apply,
+                                                  .version = "1.1.0",
+                                                  .digest = "d",
+                                                  .instance = "i",
+                                                  .not_after_ms = 1,
+                                                  .soak_ms = 1,
+                                                  .confirm_ms = 1,
+                                                  .deadline_ms = 2,
+                                                  .delay_ms = 3,
+                                                  .reason = "r",
+                                                  .downgrade = true,
+                                                  .undo = true,
+                                                  .trace = "t",
+                                                  .judged = true})},
+    {"answer/agent", write_record(Answer{"r1.apply.2", "done", "i", {capsule}})},
+    {"claim/agent", write_record(Claim{"rollout/r1"})},
+    {"csr", write_record(CertificateRequest{"pem", "certificate"})},
+    {"certificate", write_record(NodeCertificate{"pem", "error"})},
+    {"plan/p", write_record(PlanMember{.version = "2",
+                                       .step = 1,
+                                       .phase = MemberPhase::failed,
+                                       .finished = true,
+                                       .error = true,
+                                       .exit_status = 3,
+                                       .boot = "b",
+                                       .message = "m"})},
+    {"health/agent", write_record(NodeHealth{.run = "r1.apply.2",
+                                             .version = "2",
+                                             .boot_id = "b",
+                                             .instance = "i",
+                                             .sequence = 3,
+                                             .before = 1,
+                                             .ends = 4,
+                                             .unhealthy = 5,
+                                             .fallbacks = 6,
+                                             .over = true,
+                                             .trouble = "t",
+                                             .measures = {{"errors", MeasureType::counter,
+                                                           MeasureWorse::up, "7", "2"}}})},
+    {"control/agent", write_record(ControlWatch{"rollout/r1", "r1.control.1", 60'000})},
+};
+
+// A cell with the node `good`. Its node `evil` writes what the test says.
+struct Bench {
+  std::map<std::string, KeyValue, std::less<>> records;
+  CellState cell;
+  Health health{.controller = "c1", .follows = true, .revision = 7};
+
+  Bench() {
+    for (const auto& [below, text] : full_records)
+      put("node/good/" + below, text);
+  }
+
+  void put(const std::string& rest, const std::string& value) {
+    const KeyValue record{.key = std::string(key_root) + rest, .value = value, .modified = 5};
+    records[record.key] = record;
+    cell.take(record);
+  }
+  [[nodiscard]] JsonTree get(const std::string& rest) const {
+    const auto tree = parse_tree(state_answer({}, rest, {records, cell, health}, {}).body);
+    REQUIRE(tree);
+    return tree.value();
+  }
+};
+
+// Returns whether each value in `tree` has the type of the value at the same place in `model`. A
+// value of a list or of a map may be absent.
+bool has_types_of(const JsonTree& model, const JsonTree& tree) {
+  if (tree.kind != model.kind) return false;
+  for (const JsonTree& element : tree.elements)
+    if (model.elements.empty() || !has_types_of(model.elements.front(), element)) return false;
+  for (const auto& [name, member] : tree.members) {
+    const JsonTree* of_model = model.find(name);
+    // Only a map of texts, such as the facts of a node, gets members that the model lacks.
+    if (of_model == nullptr && member.kind != JsonTree::Kind::text) return false;
+    if (of_model != nullptr && !has_types_of(*of_model, member)) return false;
+  }
+  return true;
+}
+
+// Returns the tree in all forms in which one of its values is replaced by a value of another type,
+// or by no value at all.
+std::vector<JsonTree> spoilt(const JsonTree& tree) {
+  JsonTree odd{.kind = JsonTree::Kind::object};
+  odd.members["toString"] = json_number(1);
+  std::vector<JsonTree> all{{},
+                            json_truth(true),
+                            json_number(-7),
+                            json_number(7),
+                            json_text("abc"),
+                            {.kind = JsonTree::Kind::array},
+                            json_texts({"abc"}),
+                            {.kind = JsonTree::Kind::array, .elements = {odd, JsonTree{}}},
+                            {.kind = JsonTree::Kind::object},
+                            odd};
+  for (std::size_t i = 0; i < tree.elements.size(); ++i) {
+    for (JsonTree& one : spoilt(tree.elements[i])) {
+      JsonTree whole = tree;
+      whole.elements[i] = std::move(one);
+      all.push_back(std::move(whole));
+    }
+  }
+  for (const auto& [name, member] : tree.members) {
+    for (JsonTree& one : spoilt(member)) {
+      JsonTree whole = tree;
+      whole.members[name] = std::move(one);
+      all.push_back(std::move(whole));
+    }
+  }
+  return all;
+}
+
+TEST_CASE("no member of a node's record has a wrong type in an answer, and other nodes stay") {
+  for (const auto& [below, text] : full_records) {
+    const JsonTree model = parse_tree(text).value();
+    for (const JsonTree& hostile : spoilt(model)) {
+      Bench bench;
+      const JsonTree before = bench.get("node");
+      const std::string written = write_tree(hostile);
+      INFO(below << " " << written);
+
+      bench.put("node/evil/" + below, written);
+
+      JsonTree all = bench.get("node");
+      const JsonTree shown = all.members.extract("evil/" + below).mapped();
+      const bool is_said = shown.kind == JsonTree::Kind::text;
+      CHECK((is_said || has_types_of(model, shown)));
+      if (is_said) CHECK(shown.text.starts_with("the record is "));
+      CHECK(all == before);
+      CHECK(bench.get("node/evil").find(below) != nullptr);
+      CHECK(bench.get("").find("outlook")->is_object());
+    }
+  }
+}
+
+TEST_CASE("every kind of record that a node may write is among the hostile ones") {
+  std::set<KeyKind> kinds;
+  for (const auto& [below, text] : full_records) {
+    INFO(below);
+    const auto key = parse_key(std::string(key_root) + "node/n1/" + below);
+    REQUIRE(key);
+    kinds.insert(key->kind);
+    CHECK(rewritten_record(key->kind, text).value() == text);
+  }
+
+  for (int kind = 0; kind <= static_cast<int>(KeyKind::controller_life); ++kind) {
+    INFO(kind);
+    CHECK(kinds.contains(static_cast<KeyKind>(kind)) == is_of_node(static_cast<KeyKind>(kind)));
+  }
+}
+
+TEST_CASE("a record that cannot be read is a text that says why") {
+  Bench bench;
+  const auto shown = [&bench](const std::string& value) {
+    bench.put("node/evil/upgrade/agent", value);
+    return bench.get("node/evil").text_of("upgrade/agent");
+  };
+
+  CHECK(shown(R"({"to":{"toString":1}})") == "the record is damaged: to is no text");
+  CHECK(shown(R"({"evidence":[{"differs":"abc"}]})") ==
+        "the record is damaged: evidence.differs is no array");
+  CHECK(shown("garbage").starts_with("the record is damaged: "));
+  CHECK(shown(R"({"v":2})") == "the record is of version 2 of the records; this program knows 1");
+  CHECK(shown(std::string(70'000, ' ')) == "the record has 70000 bytes; at most 65536");
+}
+
+TEST_CASE("a member of a node's record that this controller does not know is not shown") {
+  Bench bench;
+  bench.put("node/evil/versions", R"({"v":1,"agent":"1.0","shop":{"toString":1}})");
+  bench.put("node/evil/claim/agent", R"({"v":1,"by":"x","odd":{"toString":1}})");
+
+  CHECK(write_tree(bench.get("node/evil")) ==
+        R"({"claim/agent":{"by":"x","v":1},"versions":{"agent":"1.0","v":1}})");
+}
+
+TEST_CASE("a record that is not of a node keeps the members of a later version") {
+  Bench bench;
+  const std::string later = R"({"odd":[7],"stage":"failed"})";
+  bench.put("rollout/r1/node/good", later);
+  bench.put("rollout/r1/node/evil", R"({"stage":7})");
+
+  CHECK(write_tree(*bench.get("rollout/r1/node").find("good")) == later);
+  CHECK(bench.get("rollout/r1/node").text_of("evil") == "the record is damaged: stage is no text");
+}
+
+TEST_CASE("followers get no record that this controller cannot read") {
+  const auto sent = [](const std::string& value) {
+    const std::string event = changes_event(
+        9, {Change{{.key = std::string(key_root) + "rollout/r1/node/n1", .value = value}, false}});
+    const std::size_t begin = event.find("{\"nodes\"");
+    const auto tree = parse_tree(event.substr(begin, event.find('\n', begin) - begin));
+    return write_tree(*tree.value().find("records")->find("rollout/r1/node/n1"));
+  };
+
+  CHECK(sent(R"({"stage":7})") == "null");
+  CHECK(sent(R"({"odd":[7],"stage":"failed"})") == R"({"odd":[7],"stage":"failed"})");
+}
+
+}  // namespace
+
+}  // namespace hostile_node_test
