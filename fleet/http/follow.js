@@ -7,22 +7,29 @@ const refusedTime = 10000;
 
 let nodes = null;  // the records of all nodes; read only while the page shows them
 
+// Adds the content of a node's record to the node's line in the list. All values in a line are
+// strings.
+function addToLine(line, kind, record) {
+  if (kind === 'versions') line.runs = Object.entries(record).filter(([of]) => of !== 'v')
+    .map(([component, version]) => `${component} ${version}`).join(', ');
+  if (kind === 'instance') {
+    line.state = record.degraded || line.state === 'degraded' ? 'degraded' : 'reports';
+    line.news = record.degraded ? `${record.degraded}` : line.news;
+  }
+  if (kind === 'upgrade' && record.phase !== 'done') {
+    line.news = line.news || `${record.to}: ${record.phase} ${record.error || ''}`;
+  }
+}
+
 async function loadNodes() {
   if (!at('nodes-open').open) return;
   const lines = new Map();
   for (const [key, record] of Object.entries(await get('/v1/state/node') || {})) {
-    const [name, kind] = key.split('/');
+    const [name, ...below] = key.split('/');
     const line = lines.get(name) || {name, state: 'silent', runs: '', news: ''};
     lines.set(name, line);
-    if (kind === 'versions') line.runs = Object.entries(record).filter(([of]) => of !== 'v')
-      .map(([component, version]) => `${component} ${version}`).join(', ');
-    if (kind === 'instance') {
-      line.state = record.degraded || line.state === 'degraded' ? 'degraded' : 'reports';
-      line.news = record.degraded || line.news;
-    }
-    if (kind === 'upgrade' && record.phase !== 'done') {
-      line.news = line.news || `${record.to}: ${record.phase} ${record.error || ''}`;
-    }
+    showRecord(below.join('/'), record, () => addToLine(line, below[0], record),
+      trouble => { line.news = line.news || trouble; });
   }
   nodes = [...lines.values()];
   filterNodes();

@@ -163,7 +163,7 @@ function drawOutlook() {
 function versionsCard() {
   const card = make('div', {class: 'card'}, make('h3', {}, 'Versions'));
   for (const [component, counts] of Object.entries(cell.versions)) {
-    const desired = cell.desired[component];
+    const desired = Object.hasOwn(cell.desired, component) && cell.desired[component];
     const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const bar = make('div', {class: 'bar', 'aria-hidden': 'true'});
     const words = make('div', {class: 'row quiet'});
@@ -290,6 +290,36 @@ function drawEvents() {
   put(at('events'), ...(lines.length ? lines : [make('li', {}, 'none yet')]));
 }
 
+// Shows one record of a node, with the function `show`. The node has written the record, and may be
+// hostile. If the record is a string (which says why the controller cannot read the record), or if
+// `show` fails, calls `say` with the reason. So a record hides no other record, and no other node.
+function showRecord(key, record, show, say) {
+  if (typeof record === 'string') { say(`${key}: ${record}`); return; }
+  try {
+    show();
+  } catch (error) {
+    say(`${key}: the record cannot be shown: ${error.message}`);
+  }
+}
+
+// Adds the content of a node's record to the list about the node.
+function addRecord(add, key, record) {
+  const [kind, of] = key.split('/');
+  if (kind === 'versions') Object.entries(record).filter(([of]) => of !== 'v')
+    .forEach(([component, version]) => add('runs', `${component} ${version}`));
+  if (kind === 'instance') {
+    add('instance', `${record.version || 'unknown'}, ${record.phase || 'lives'}` +
+      `, since ${record.since || '?'}` + (record.degraded ? `: ${record.degraded}` : ''));
+  }
+  if (kind === 'upgrade') {
+    add('upgrade', `${of} ${record.to || ''}: ${wordsOf(record.phase || 'unknown')}` +
+      (record.error ? `: ${record.error}` : ''), evidenceOf(record));
+  }
+  if (kind === 'claim') add('moved by', `${of}: ${record.by}`);
+  if (kind === 'info') Object.entries({...record.facts, ...record.labels})
+    .forEach(([fact, value]) => add(fact, value));
+}
+
 async function drawNode() {
   const name = asked.startsWith('node/') ? asked.slice(5) : '';
   at('node').hidden = !name;
@@ -297,26 +327,13 @@ async function drawNode() {
   const records = await get('/v1/state/node/' + encodeURIComponent(name));
   const history = await get('/v1/state/event?limit=50&subject=node/' + encodeURIComponent(name));
   const pairs = make('dl', {class: 'pairs'});
-  const add = (what, text) => pairs.append(make('dt', {}, what), make('dd', {}, text));
-  let reports = false;
-  for (const [key, record] of Object.entries(records || {})) {
-    const [kind, of] = key.split('/');
-    if (kind === 'versions') Object.entries(record).filter(([of]) => of !== 'v')
-      .forEach(([component, version]) => add('runs', `${component} ${version}`));
-    if (kind === 'instance') {
-      reports = true;
-      add('instance', `${record.version || 'unknown'}, ${record.phase || 'lives'}` +
-        `, since ${record.since || '?'}` + (record.degraded ? `: ${record.degraded}` : ''));
-    }
-    if (kind === 'upgrade') {
-      pairs.append(make('dt', {}, 'upgrade'), make('dd', {}, `${of} ${record.to || ''}: ` +
-        wordsOf(record.phase || 'unknown') + (record.error ? `: ${record.error}` : ''),
-        evidenceOf(record)));
-    }
-    if (kind === 'claim') add('moved by', `${of}: ${record.by}`);
-    if (kind === 'info') Object.entries({...record.facts, ...record.labels})
-      .forEach(([fact, value]) => add(fact, value));
+  const add = (what, ...parts) => pairs.append(make('dt', {}, what), make('dd', {}, ...parts));
+  const found = Object.entries(records || {});
+  for (const [key, record] of found) {
+    showRecord(key, record, () => addRecord(add, key, record), trouble => add('damaged', trouble));
   }
+  const reports = found.some(([key, record]) =>
+    key.startsWith('instance/') && typeof record !== 'string');
   const head = make('div', {class: 'row'}, make('h2', {class: 'grow'}, name),
     reports ? pill('reports', 'good') : pill('silent', 'bad'),
     make('a', {href: '#', 'data-key': 'close'}, 'close'));
