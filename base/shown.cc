@@ -59,6 +59,21 @@ std::string hexadecimal(std::uint32_t number) {
   return digits;
 }
 
+std::string four_digits(std::uint32_t number) {
+  std::string text = "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4)
+    text += "0123456789abcdef"[(number >> shift) & 0xfU];
+  return text;
+}
+
+// Returns a character as a JSON escape. A character beyond U+FFFF becomes a surrogate pair, that
+// is, two escapes.
+std::string spelled(std::uint32_t character) {
+  if (character < 0x10000U) return four_digits(character);
+  character -= 0x10000U;
+  return four_digits(0xd800U + (character >> 10U)) + four_digits(0xdc00U + (character & 0x3ffU));
+}
+
 bool is_control(char byte) {
   return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
 }
@@ -88,6 +103,27 @@ std::string shown(std::string_view text) {
     text.remove_prefix(bytes);
   }
   return escaped;
+}
+
+std::string shown_json(std::string_view json) {
+  constexpr std::string_view no_character = "\\ufffd";
+  std::string text;
+  while (!json.empty()) {
+    const std::size_t bytes = agent_protocol::utf8_character_bytes(json);
+    const std::string_view character = json.substr(0, std::max<std::size_t>(bytes, 1));
+    const bool is_space = character == "\n" || character == "\t";
+    if (bytes == 0) {
+      text += no_character;
+    } else if (character == "\r") {
+      text += ' ';  // a bare \r is only white space between JSON tokens
+    } else if (is_space || shown(character) == character) {
+      text += character;
+    } else {
+      text += spelled(character_of(character, bytes));
+    }
+    json.remove_prefix(character.size());
+  }
+  return text;
 }
 
 std::size_t columns_of(std::string_view text) {

@@ -1,5 +1,5 @@
-// Functions that make strings from other programs safe to show on a terminal: no such string can
-// move the cursor, change colors or reverse the text beside it. They also count columns.
+// Functions that make strings and JSON from other programs safe to show on a terminal: no such text
+// can move the cursor, change colors or reverse the text beside it. They also count columns.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,11 @@ namespace upgraderctl {
 // Returns the text with escapes such as \n, \x1b or \u{202e} in the place of control characters,
 // characters that change the direction of writing, and invalid UTF-8.
 [[nodiscard]] std::string shown(std::string_view text);
+
+// Returns the JSON with each control character for a terminal replaced by its JSON escape (`\u` and
+// four digits). Invalid UTF-8 is replaced by the escape of U+FFFD. Apart from that, a program that
+// parses the JSON gets the same values as without the escapes.
+[[nodiscard]] std::string shown_json(std::string_view json);
 
 // Returns how many columns of a terminal `text` takes. shown() must have escaped this text.
 [[nodiscard]] std::size_t columns_of(std::string_view text);

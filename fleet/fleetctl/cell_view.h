@@ -35,9 +35,4 @@ inline constexpr std::size_t last_cell_columns_max = 1'100;
 // Returns the rows of a table as lines with aligned columns, escaped for a terminal.
 [[nodiscard]] std::vector<std::string> table(std::vector<upgraderctl::Row> rows);
 
-// Returns the JSON with each control character for a terminal replaced by its JSON escape (`\u` and
-// four digits). Invalid UTF-8 is replaced by the escape of U+FFFD. Apart from that, a program that
-// parses the JSON gets the same values as without the escapes.
-[[nodiscard]] std::string shown_json(std::string_view json);
-
 }  // namespace fleetctl

@@ -119,7 +119,7 @@ int say(const std::string& line) {
 }
 
 int say_json(const std::string& json) {
-  std::printf("%s\n", shown_json(json).c_str());
+  std::printf("%s\n", upgraderctl::shown_json(json).c_str());
   return exit_done;
 }
 

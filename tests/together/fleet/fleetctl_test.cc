@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/shown.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/roles.h"
@@ -363,8 +364,8 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
 
 // ---- texts from nodes, made safe for fleetctl's output and for logs
 
-using fleetctl::shown_json;
 using fleetctl::table;
+using upgraderctl::shown_json;
 
 TEST_CASE("a table shows what nodes have written escaped, and in columns of their own") {
   const auto lines = table(
