@@ -213,7 +213,7 @@ std::string text_of(const CheckedManifest& checked) {
   return upgraderctl::shown(checked.name) +
          (checked.sound ? " is sound"
                         : " would be refused: " + upgraderctl::shown(checked.sound.reason())) +
-         (checked.notes.empty() ? "" : " (" + checked.notes + ")") + "\n";
+         (checked.notes.empty() ? "" : " (" + upgraderctl::shown(checked.notes) + ")") + "\n";
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ Outcome verify(const Releases& releases, const Options& options) {
       if (!sound) json.add("reason", sound.reason());
       print(json.line() + "\n");
     } else {
-      print(version + (sound ? " is sound" : " is not sound: " + sound.reason()) + "\n");
+      print(version +
+            (sound ? " is sound" : " is not sound: " + upgraderctl::shown(sound.reason())) + "\n");
     }
     if (!sound && outcome) outcome = sound;
   }

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/shown.h"
 #include "base/terminal_size.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {
 namespace {
+
+using upgraderctl::shown;
 
 constexpr std::int64_t percent_of_a_line = 10;
 
@@ -30,7 +33,7 @@ std::string words_of(const std::optional<Entry>& last) {
       return "committed" + when;
     case Ending::failed: {
       const bool own = blames_release(last->stage, last->errno_name);
-      return "failed" + when + ", stage " + last->stage + ": " + last->reason +
+      return "failed" + when + ", stage " + shown(last->stage) + ": " + shown(last->reason) +
              (own ? "; it is not tried again until it is forgotten" : "");
     }
     case Ending::forgotten:
@@ -58,7 +61,8 @@ std::string padded(std::string text, std::size_t width) {
 }  // namespace
 
 void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string safe = upgraderctl::shown_json(text);
+  std::fwrite(safe.data(), 1, safe.size(), stdout);
 }
 
 std::string shown_bytes(std::int64_t bytes) {
@@ -111,7 +115,7 @@ std::string text_of(const Overview& overview) {
   std::int64_t bytes = 0;
   for (const Fact& fact : overview.facts)
     bytes += fact.release.bytes;
-  std::string text = "releases of " + overview.name + " in " + overview.directory + ": " +
+  std::string text = "releases of " + overview.name + " in " + shown(overview.directory) + ": " +
                      std::to_string(overview.facts.size()) + ", " + shown_bytes(bytes) +
                      (overview.newest_is_desired ? "; the newest is desired" : "") + "\n";
   for (const Fact& fact : overview.facts) {
@@ -131,8 +135,8 @@ std::string text_of(const Overview& overview) {
 std::string text_of(const Fact& fact) {
   const Release& release = fact.release;
   std::string text = "version     " + with_build(release.version) + "\n";
-  text += "path        " + release.path + "\n";
-  text += "executable  " + release.executable + "\n";
+  text += "path        " + shown(release.path) + "\n";
+  text += "executable  " + shown(release.executable) + "\n";
   text += "sha256      " + (release.sha256.empty() ? "no manifest says it" : release.sha256) + "\n";
   text += "on disk     " + shown_bytes(release.bytes) + ", added " + to_text(release.added) + "\n";
   if (const std::string marks = marks_of(fact); !marks.empty())
