@@ -235,8 +235,8 @@ void Play::take_time_up(Time now) {
   fail(waited_in_vain(steps_.front()));
 }
 
-void Play::fail(std::string came, std::optional<Quote> quote) {
-  if (!fault_) fault_ = Fault{std::move(came), quote};
+void Play::fail(const std::string& came, std::optional<Quote> quote) {
+  if (!fault_) fault_ = Fault{shown_whole(came), quote};
   over_ = true;
   deadline_.reset();
 }

@@ -65,7 +65,7 @@ class Play {
   void take_close(int agent, Time now);
   void take_time_up(Time now);
   void extend_deadline(const Life& life, Time now);
-  void fail(std::string came, std::optional<Quote> quote = std::nullopt);
+  void fail(const std::string& came, std::optional<Quote> quote = std::nullopt);
   [[nodiscard]] bool has(Rule rule) const { return (check_.rules & rule) != 0; }
   [[nodiscard]] std::string waited_in_vain(const Step& step) const;
   [[nodiscard]] std::string name(int agent) const;

@@ -60,8 +60,9 @@ void Play::take_message(int agent, const Said& said, Time now) {
   Life& it = life(agent);
   take(it, said, now);
   if (said.type == "unfit") {
-    if (!check_.unfit_is_fine) return fail("it said that it is unfit: " + it.unfit.value_or(""));
-    notes_.push_back("it said that it is unfit: " + it.unfit.value_or(""));
+    const std::string unfit = shown_whole("it said that it is unfit: " + it.unfit.value_or(""));
+    if (!check_.unfit_is_fine) return fail(unfit);
+    notes_.push_back(unfit);
     over_ = true;
     return;
   }

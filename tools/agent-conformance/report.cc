@@ -197,7 +197,7 @@ const char* verdict_name(Verdict verdict) {
 std::vector<std::string> as_texts(const std::vector<std::string>& lines) {
   std::vector<std::string> result;
   for (const std::string& line : lines)
-    result.push_back(conformance::quoted(shown(line, line.size())));
+    result.push_back(conformance::quoted(shown_whole(line)));
   return result;
 }
 

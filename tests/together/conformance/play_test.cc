@@ -162,6 +162,32 @@ TEST_CASE("a refused message is answered by `error`, and fails no other check") 
   CHECK_FALSE(bench.play().is_over());
 }
 
+TEST_CASE("what an agent says is escaped in a fault and in a note") {
+  const std::string hello = R"({"type":"hello","protocol":1})";
+  const std::string unfit = R"({"type":"unfit","reason":"\u001b[2Jno\u0001\n\u009b"})";
+  const std::string escaped = R"(it said that it is unfit: \x1b[2Jno\x01\n\xc2\x9b)";
+
+  SECTION("the reason for which it is unfit") {
+    Bench bench("ready");
+    bench.says(hello);
+    bench.says(unfit);
+    CHECK(bench.fault() == escaped);
+  }
+  SECTION("this reason, if the check lets an agent be unfit") {
+    Bench bench("state-absent");
+    bench.says(hello);
+    bench.says(unfit);
+    CHECK(bench.passed());
+    CHECK(bench.play().notes() == std::vector<std::string>{escaped});
+  }
+  SECTION("the type of a message that it may not send") {
+    Bench bench("well-formed");
+    bench.says(hello);
+    bench.says(R"({"type":"\u001b[2Jtype"})");
+    CHECK(bench.fault().starts_with(R"(it said `\x1b[2Jtype`, which is not obeyed)"));
+  }
+}
+
 TEST_CASE("an upgrade that the agent asks for is refused as the upgrader does") {
   Bench bench("activate");
   bench.becomes_ready();
