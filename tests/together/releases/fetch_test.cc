@@ -164,4 +164,15 @@ TEST_CASE("http and https alone are of the network, however they are written") {
   }
 }
 
+TEST_CASE("the user and password in a URL are not shown, even if libcurl cannot parse the URL") {
+  CHECK(shown_url("http://u:secret@host/m.json") == "http://host/m.json");
+  CHECK(shown_url("http://u:secret@host:99999/m.json") == "...@host:99999/m.json");
+  CHECK(shown_url("http://u:my secret@host/m.json") == "...@host/m.json");
+  CHECK(shown_url("http://u:se/cret@ho st/m.json") == "...@ho st/m.json");
+  CHECK(shown_url("odd://u:secret@host/m.json") == "...@host/m.json");
+  CHECK(shown_url("http://host:99999/m.json") == "http://host:99999/m.json");
+  CHECK(resolve_url("file:///a", "http://u:secret@host:99999/m").reason() ==
+        "`...@host:99999/m` is no URL of http, https or file");
+}
+
 }  // namespace fetch_test

@@ -202,14 +202,14 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
   }
   if (curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_NON_SUPPORT_SCHEME) !=
       CURLUE_OK) {
-    return Refusal{"`" + reference + "` is no URL of http, https or file"};
+    return Refusal{"`" + shown_url(reference) + "` is no URL of http, https or file"};
   }
   const auto scheme = part_of(url, CURLUPART_SCHEME);
   const auto whole = part_of(url, CURLUPART_URL);
   const bool known = scheme && (*scheme == "http" || *scheme == "https" ||
                                 (*scheme == "file" && path_of_url(base)));
   if (!whole || !known) {
-    return Refusal{"`" + reference + "`: only http and https are fetched from where " +
+    return Refusal{"`" + shown_url(reference) + "`: only http and https are fetched from where " +
                    shown_url(base) + " lies"};
   }
   return *whole;
@@ -217,10 +217,14 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
 
 std::string shown_url(const std::string& text) {
   const Url url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return text;
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+    // A user and a password end with a @, but their beginning is unknown.
+    const std::size_t at = text.rfind('@');
+    return at == std::string::npos ? text : "..." + text.substr(at);
+  }
   curl_url_set(url.get(), CURLUPART_USER, nullptr, 0);
   curl_url_set(url.get(), CURLUPART_PASSWORD, nullptr, 0);
-  return part_of(url, CURLUPART_URL).value_or(text);
+  return part_of(url, CURLUPART_URL).value_or("...");
 }
 
 bool is_of_network(const std::string& url) {

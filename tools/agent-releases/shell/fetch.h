@@ -25,7 +25,8 @@ namespace agent_releases {
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
-// Returns the URL without its user and password, so that the URL can be shown to people.
+// Returns the URL without its user and password, so that the URL can be shown to people. If libcurl
+// cannot parse the URL, "..." replaces all that is before its last @.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
 // Returns true if the URL is of http or https, so that libcurl fetches it.
