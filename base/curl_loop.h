@@ -101,7 +101,9 @@ class CurlLoop {
   }
 
   static void is_ready(uv_poll_t* handle, int status, int events) {
-    int ready = status < 0 ? CURL_CSELECT_ERR : 0;
+    // A status below 0 means that the connection is broken. The socket may still have bytes that
+    // came before, and libcurl reads them only if it is told that it can.
+    int ready = status < 0 ? CURL_CSELECT_ERR | CURL_CSELECT_IN : 0;
     if ((events & UV_READABLE) != 0) ready |= CURL_CSELECT_IN;
     if ((events & UV_WRITABLE) != 0) ready |= CURL_CSELECT_OUT;
     uv_os_fd_t fd = -1;

@@ -4,8 +4,10 @@ answers without an end, and servers that never answer. Ends with `N passed, N fa
 
 import os
 import shutil
+import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import threading
@@ -13,7 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
-from double import begins, run_tests, tests_of, wait_until
+from double import begins, run_tests, stat_fields, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
 # A word that occurs in every TLS library's message about a refused certificate.
@@ -214,6 +216,25 @@ def test_bad_answers_are_told(stage):
     for answer, words in BAD_ANSWERS:
         with Server(answer) as server:
             is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"), words)
+
+
+def test_an_answer_before_a_reset(stage):
+    """agentify judges an answer that has come before the connection was reset, also if the answer's
+    head is so long that it is read in several parts"""
+    def answer(connection):
+        # While agentify is stopped, it cannot read the answer before the connection is reset.
+        one.kill(signal.SIGSTOP)
+        wait_until(lambda: stat_fields(one.pid)[0] == "T", "agentify is stopped")
+        connection.sendall(head + b"Content-Length: 0\r\n\r\n")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()  # resets the connection
+        one.kill(signal.SIGCONT)
+
+    for head in [b"HTTP/1.1 401 No\r\n", b"HTTP/1.1 401 No\r\n" + b"x: 0123456789\r\n" * 4000]:
+        with Server(answer) as server:
+            one = stage.agentify(f"--ready=http://127.0.0.1:{server.port}/",
+                                 daemon=[shutil.which("tail"), "-f", "/dev/null"])
+            is_not_ready(one.activate(), "http: 401")
 
 
 def test_a_server_that_never_answers(stage):
