@@ -290,6 +290,32 @@ TEST_CASE("a rehearsal whose gate somebody opens is followed to its end, and is 
   CHECK(talk.ended_with() == exit_refused);
 }
 
+TEST_CASE("a rehearsal that somebody else has cancelled is not said to be an upgrade") {
+  Talk talk(Goal::rehearsal);
+  talk.answer(true);
+  talk.status.upgrade = upgrade_called("u1");
+  talk.status.phase = "confirming";
+  talk.look();
+
+  SECTION("its candidate is still being stopped") {
+    talk.status.phase = "abandoning";
+    talk.answer(false, "it has failed already", "r1-cancel");
+    talk.look();
+    CHECK(talk.words.back() == "the rehearsal could not be cancelled: it has failed already");
+    CHECK_FALSE(talk.finish);
+  }
+  SECTION("it has ended") {
+    talk.answer(false, "no upgrade is under way", "r1-cancel");
+  }
+  talk.status.phase = "running";
+  talk.status.upgrade.reset();
+  talk.status.endings = {ending_of("u1", "kept", "cancel", "cancelled by an operator")};
+  talk.look();
+
+  CHECK_FALSE(talk.said("it has become an upgrade"));
+  CHECK(talk.ended_with() == exit_done);
+}
+
 TEST_CASE("an interrupted rehearsal is cancelled before upgraderctl ends") {
   Talk talk(Goal::rehearsal);
   talk.answer(true);

@@ -22,6 +22,13 @@ std::string executable_of(const std::string& id, const Status& status) {
   return {};
 }
 
+// Returns true if the upgrade `id`, whose cancel was refused, is still under way, since somebody
+// has opened its gate. Returns false if the upgrade has failed, even if its candidate still runs.
+bool is_beyond_gate(const Status& status, const std::string& id) {
+  return is_under_way(status, id) && status.phase != "abandoning" &&
+         status.phase != "shutting_down";
+}
+
 using Goal = Errand::Goal;
 
 void earliest(std::optional<Duration>& next, const std::optional<Duration>& other) {
@@ -184,7 +191,7 @@ void Conversation::examine_answer(const Status& own) {
   }
   if (state_.stage == Stage::cancelling) {
     const Answer* answer = find_answer(own, errand_.cancel_request);
-    if (answer != nullptr) answered_cancel(*answer);
+    if (answer != nullptr) answered_cancel(own, *answer);
   } else if (first != nullptr) {
     answered(own, first->reason.empty());
   } else if (errand_.asks_upgrade &&
@@ -208,13 +215,13 @@ void Conversation::answered(const Status& own, bool begun_by_this) {
   }
 }
 
-void Conversation::answered_cancel(const Answer& answer) {
+void Conversation::answered_cancel(const Status& own, const Answer& answer) {
   state_.resend.reset();
   state_.stage = Stage::following;
   if (answer.ok != false) return;
   state_.cancel_refused = true;
   say("the rehearsal could not be cancelled: " + shown(answer.reason) +
-      "; it has become an upgrade");
+      (is_beyond_gate(own, errand_.id) ? "; it has become an upgrade" : ""));
 }
 
 bool Conversation::finish_if_another(const Status& own) {

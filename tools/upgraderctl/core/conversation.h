@@ -154,7 +154,7 @@ class Conversation : public Decider {
   void tell_if_late(const Status& own, Moment wall);
   void answered(const Status& own, bool begun_by_this);
   bool finish_if_another(const Status& own);
-  void answered_cancel(const Answer& answer);
+  void answered_cancel(const Status& own, const Answer& answer);
   void finish_by(const Ending& ending);
   void finish_rehearsal(const Ending& ending);
   void finish_by_end(const Status& own);
