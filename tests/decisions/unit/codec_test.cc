@@ -110,12 +110,12 @@ TEST_CASE("a stage that only a later upgrader knows is read and written as it is
   CHECK(encode(std::get<UpgraderMessage>(message)).value() == line + "\n");
 }
 
-TEST_CASE("what passes a trial counts as not said if only a later upgrader knows it") {
+TEST_CASE("a condition of the trial that only a later upgrader knows counts as absent") {
   const auto activate = [](const std::string& commit) {
     return decode_upgrader_message(R"({"type":"activate","clean":true,"commit":)" + commit + "}");
   };
 
-  CHECK(activate(R"("later")") == Decoded<UpgraderMessage>(Activate{.clean = true}));
+  CHECK(activate(R"("later")") == Decoded<UpgraderMessage>(Activate{.state = {}, .clean = true}));
   CHECK(std::holds_alternative<Malformed>(activate(R"("\ud800")")));
   CHECK(std::holds_alternative<Malformed>(activate("1")));
 }
