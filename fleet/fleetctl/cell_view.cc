@@ -31,13 +31,26 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Looks at the node's upgrades in the order of the components. Returns a text about the first
-// upgrade that is under way or has failed, or an empty string if all upgrades have succeeded.
-std::string news_of(const NodeView& node) {
-  for (const auto& [component, upgrade] : node.upgrades) {
-    if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);
+// Returns the versions to which a person has pinned components of the node, such as `pinned to shop
+// 1.0.0`. Returns an empty string if there are none.
+std::string pins_of(const NodeView& node) {
+  std::string words;
+  for (const auto& [component, wish] : node.desired) {
+    if (!wish.record.pinned) continue;
+    words += (words.empty() ? "pinned to " : ", ") + component + " " + wish.record.version;
   }
-  return "";
+  return words;
+}
+
+// Looks at the node's upgrades in the order of the components. Returns a text about the first
+// upgrade that is under way or has failed, and about the versions to which the node is pinned.
+std::string news_of(const NodeView& node) {
+  const std::string pins = pins_of(node);
+  for (const auto& [component, upgrade] : node.upgrades) {
+    if (upgrade.phase != fleet::UpgradePhase::done)
+      return component + " " + upgrade_words(upgrade) + (pins.empty() ? "" : "; " + pins);
+  }
+  return pins;
 }
 
 std::string quoted(const std::string& text) {
@@ -82,6 +95,13 @@ std::string measure_words(const fleet::Measure& measure) {
   return words + (is_judged ? ", worse " + std::string(text_of(measure.worse)) : ", not judged");
 }
 
+// Returns a text such as `shop 1.0.0, by anna: too slow` for a version that a person has chosen for
+// one node.
+std::string pin_words(const std::string& component, const fleet::Desired& wish) {
+  return component + " " + wish.version + (wish.who.empty() ? "" : ", by " + wish.who) +
+         (wish.why.empty() ? "" : ": " + wish.why);
+}
+
 }  // namespace
 
 std::vector<std::string> node_page(const NodeView& node) {
@@ -90,6 +110,9 @@ std::vector<std::string> node_page(const NodeView& node) {
   std::vector<upgraderctl::Row> rows;
   for (const auto& [component, version] : node.versions.running) {
     rows.push_back({"  runs", component + " " + version});
+  }
+  for (const auto& [component, wish] : node.desired) {
+    if (wish.record.pinned) rows.push_back({"  pinned", pin_words(component, wish.record)});
   }
   for (const auto& [id, instance] : node.instances) {
     const std::string role = id == node.active.instance ? "acts" : instance.phase;

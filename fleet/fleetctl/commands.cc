@@ -244,8 +244,33 @@ int write_all(Asker& asker, fleet::Creation& creation) {
   }
 }
 
+namespace {
+
+// Removes the desired version of the cell, or that of one node. Leaves a node's record that a
+// rollout or a controller has written, since no person has chosen that version for the node.
+int remove_wish(const Options& options, Asker& asker, const std::string& subject) {
+  OneRecord<fleet::Desired> there;
+  const std::string key = std::string(fleet::key_root) + subject;
+  if (const int status = read_one(asker, key, there); status != exit_done) return status;
+  const bool is_of_node = !options.node.empty();
+  const std::string none =
+      options.component +
+      (is_of_node ? ": " + options.node + " has no version of its own" : " has no desired version");
+  const bool is_other = is_of_node && there.record && !there.record->pinned;
+  if (there.revision == 0 || is_other) return say(none + ", as before");
+  const Placed placed = place(options, asker, {.deed = fleet::Deed::erase, .subject = subject});
+  if (placed.status != exit_done) return say_refused(placed);
+  return say(none + " now; " +
+             (is_of_node ? "the desired version of the cell applies to it"
+                         : "each node keeps the version that it runs"));
+}
+
+}  // namespace
+
 int desire(const Options& options, Asker& asker) {
   const std::string of_node = options.node.empty() ? "" : "node/" + options.node + "/";
+  if (options.remove) return remove_wish(options, asker, of_node + "desired/" + options.component);
+  if (options.version.empty()) return fail("a VERSION is needed, or --remove", exit_usage);
   const fleet::Desired wish{.version = options.version,
                             .why = options.why,
                             .downgrade = options.downgrade,

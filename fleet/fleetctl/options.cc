@@ -80,10 +80,11 @@ void add_orders(CLI::App& app, Options& options) {
       add(app, options, Command::desire, "desire",
           "set the version that a component should have on all nodes, or on one node");
   add_component(desire, options, true);
-  desire.add_option("VERSION", options.version, "version of a published release")
-      ->type_name("")
-      ->required()
-      ->check(form(&fleet::is_version_name, "a version"));
+  CLI::Option* version = desire
+                             .add_option("VERSION", options.version,
+                                         "version of a published release; not with --remove")
+                             ->type_name("")
+                             ->check(form(&fleet::is_version_name, "a version"));
   desire.add_option("--node", options.node, "set the version only for the node ID")
       ->type_name("ID")
       ->check(form(&fleet::is_id, "the name of a node"));
@@ -92,6 +93,10 @@ void add_orders(CLI::App& app, Options& options) {
   desire.add_flag("--downgrade", options.downgrade,
                   "allow a version that is older than the running version");
   desire.add_option("--why", options.why, "reason to keep in the records")->type_name("TEXT");
+  desire
+      .add_flag("--remove", options.remove,
+                "remove the desired version of all nodes, or that of the node of --node")
+      ->excludes(version);
 
   CLI::App& stop =
       *app.add_subcommand("stop", "stop new upgrades in the whole cell, or allow them again");

@@ -85,6 +85,7 @@ struct Options {
   std::string component;  // the component's name, for many commands
   std::string version;    // the version's name, for many commands
   std::string why;        // for desire, stop: the reason, to be shown to people
+  bool remove = false;    // for desire: removes the desired version, instead of setting one
   bool downgrade = false;
   bool on = false;                     // for stop: true orders the stop, false ends it
   std::vector<std::string> manifests;  // for publish: the files of manifests

@@ -192,6 +192,32 @@ std::string words_about(const fleet::Desired& wish, const std::string& component
          component + " " + wish.version;
 }
 
+// The facts that may hold back a node that moves.
+struct Holds {
+  bool is_stopped;
+  const fleet::WindowView& windows;
+  const fleet::Budgets& budgets;
+};
+
+// Adds a line for each version to which nodes are pinned. If some of them are held back at their
+// gates, the line says what they wait for.
+void add_pins(const std::vector<fleet::NodeView>& nodes, const Holds& holds,
+              std::vector<std::string>& lines) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> all;
+  fleet::PinnedNodes pinned;
+  for (const fleet::NodeView& node : nodes) {
+    pinned.take(node);
+    for (const auto& [component, wish] : node.desired)
+      if (wish.record.pinned) all[{component, wish.record.version}].push_back(node.id);
+  }
+  std::map<std::pair<std::string, std::string>, std::string> waits;
+  for (fleet::HeldPins& pins : pinned.held(holds.is_stopped, holds.windows, &holds.budgets))
+    waits[{pins.component, pins.version}] = "; waits for " + pins.held.words;
+  for (const auto& [what, names] : all)
+    lines.push_back("desired of " + fleet::listed(names) + ": " + what.first + " " + what.second +
+                    waits[what]);
+}
+
 std::string waiting_words(const std::vector<std::string>& waiting) {
   std::string words = "wait for the next certificate:";
   for (const std::string& node : waiting) {
@@ -266,13 +292,7 @@ std::vector<std::string> wish_lines(const fleet::Reading& reading,
     lines.push_back("desired: " + component + " " + wish.value().version +
                     words_about(wish.value(), component, nodes, held));
   }
-  fleet::PinnedNodes pinned;
-  for (const fleet::NodeView& node : nodes)
-    pinned.take(node);
-  for (const fleet::HeldPins& pins : pinned.held(is_stopped, windows, &budgets)) {
-    lines.push_back("desired of " + fleet::listed(pins.nodes) + ": " + pins.component + " " +
-                    pins.version + "; waits for " + pins.held.words);
-  }
+  add_pins(nodes, {is_stopped, windows, budgets}, lines);
   return lines;
 }
 

@@ -49,9 +49,9 @@ struct CertificateCount {
                                                fleet::UnixSeconds now);
 
 // Returns a line for each desired version of the cell. If nodes do not move to the version, the
-// line says why. Then returns a line for each version to which nodes are pinned, if they wait at
-// their gates and are held back. `windows` must know the cell's windows and nodes, and what time it
-// is at the moment 0.
+// line says why. Then returns a line for each version to which nodes are pinned, with what they
+// wait for if they are held back at their gates. `windows` must know the cell's windows and nodes,
+// and what time it is at the moment 0.
 [[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                                   const std::vector<fleet::NodeView>& nodes,
                                                   const fleet::WindowView& windows);

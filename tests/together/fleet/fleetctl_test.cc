@@ -87,6 +87,26 @@ TEST_CASE("a new version that runs beside the old one is shown as ready, in plai
   CHECK(table[1].ends_with("agent ready, waits for its turn: 2"));
 }
 
+TEST_CASE("a node that a person has pinned to a version is shown as pinned, by whom and why") {
+  Reading reading{.revision = 1, .found = {record("/fleet/v1/node/n1/info", "{}")}};
+  const Desired pin{.version = "1", .why = "too slow", .pinned = true, .who = "anna"};
+  const Desired moved{.version = "1", .why = "rollout/r"};
+  reading.found.push_back(record(key_of(KeyKind::node_desired, {"n1", "shop"}), write_record(pin)));
+  reading.found.push_back(
+      record(key_of(KeyKind::node_desired, {"n1", "till"}), write_record(moved)));
+  const auto news = [&reading] { return fleetctl::node_table(nodes_in(reading)).back(); };
+
+  CHECK(news().ends_with("  pinned to shop 1"));
+  const auto page = fleetctl::node_page(nodes_in(reading).front());
+  CHECK(page == std::vector<std::string>{"n1: silent", "  pinned  shop 1, by anna: too slow"});
+  const auto lines = fleetctl::wish_lines(reading, nodes_in(reading), WindowView({}));
+  CHECK(lines == std::vector<std::string>{"desired of n1: shop 1"});
+
+  reading.found.push_back(record(key_of(KeyKind::node_upgrade, {"n1", "shop"}),
+                                 R"({"phase":"failed","to":"2","error":"it ended"})"));
+  CHECK(news().ends_with("  shop failed 2: it ended; pinned to shop 1"));
+}
+
 // ---- a command of fleetctl that waits until a plan has ended
 
 TEST_CASE("a plan is waited for by its own record alone, until it has ended") {
