@@ -15,9 +15,17 @@ std::string state_of(const NodeView& node) {
   return node.degraded().empty() ? "reports" : "degraded";
 }
 
-std::string upgrade_words(const fleet::Upgrade& upgrade) {
-  std::string words = words_of(upgrade.phase);
-  if (upgrade.phase == fleet::UpgradePhase::cutover_ready) words += ":";
+// Returns a text about the node's last upgrade of the component. Without a rollout, the record of
+// the upgrade keeps the phase `cutover-ready` until the trial is over. During the trial, the node
+// already runs the new version.
+std::string upgrade_words(const NodeView& node, const std::string& component,
+                          const fleet::Upgrade& upgrade) {
+  const bool is_ready = upgrade.phase == fleet::UpgradePhase::cutover_ready;
+  const auto running = node.versions.running.find(component);
+  const bool is_on_trial =
+      is_ready && running != node.versions.running.end() && running->second == upgrade.to;
+  std::string words = is_on_trial ? "on trial" : words_of(upgrade.phase);
+  if (is_ready) words += ":";
   if (!upgrade.to.empty()) words += " " + upgrade.to;
   if (!upgrade.error.empty()) words += ": " + upgrade.error;
   return words;
@@ -48,7 +56,8 @@ std::string news_of(const NodeView& node) {
   const std::string pins = pins_of(node);
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done)
-      return component + " " + upgrade_words(upgrade) + (pins.empty() ? "" : "; " + pins);
+      return component + " " + upgrade_words(node, component, upgrade) +
+             (pins.empty() ? "" : "; " + pins);
   }
   return pins;
 }
@@ -121,8 +130,8 @@ std::vector<std::string> node_page(const NodeView& node) {
                                       ", " + role + ", since " + instance.since});
   }
   for (const auto& [component, upgrade] : node.upgrades) {
-    rows.push_back({"  upgrade", component + " " + upgrade_words(upgrade) + " (" + upgrade.attempt +
-                                     ", " + upgrade.changed + ")"});
+    rows.push_back({"  upgrade", component + " " + upgrade_words(node, component, upgrade) + " (" +
+                                     upgrade.attempt + ", " + upgrade.changed + ")"});
   }
   for (const auto& [component, health] : node.healths) {
     rows.push_back({"  health", component + " " + health_words(health)});

@@ -87,6 +87,17 @@ TEST_CASE("a new version that runs beside the old one is shown as ready, in plai
   CHECK(table[1].ends_with("agent ready, waits for its turn: 2"));
 }
 
+TEST_CASE("a new version that has replaced the old one is shown as on trial, not as waiting") {
+  const Reading reading{.revision = 1,
+                        .found = {record("/fleet/v1/node/n1/versions", R"({"shop":"2"})"),
+                                  record("/fleet/v1/node/n1/upgrade/shop",
+                                         R"({"phase":"cutover-ready","from":"1","to":"2"})")}};
+  const auto nodes = nodes_in(reading);
+
+  CHECK(fleetctl::node_table(nodes).back().ends_with("  shop on trial: 2"));
+  CHECK(fleetctl::node_page(nodes.front()).back().starts_with("  upgrade  shop on trial: 2 ("));
+}
+
 TEST_CASE("a node that a person has pinned to a version is shown as pinned, by whom and why") {
   Reading reading{.revision = 1, .found = {record("/fleet/v1/node/n1/info", "{}")}};
   const Desired pin{.version = "1", .why = "too slow", .pinned = true, .who = "anna"};
