@@ -218,6 +218,22 @@ void add_pins(const std::vector<fleet::NodeView>& nodes, const Holds& holds,
                     waits[what]);
 }
 
+// Returns a text about the nodes that do not move to the desired version, since a later rollout has
+// moved them. The text is empty if there are none.
+std::string kept_words(const fleet::Seen<fleet::Desired>& record, const std::string& component,
+                       const std::vector<fleet::NodeView>& nodes) {
+  const auto wish = wish_of(record);
+  std::vector<std::string> names;
+  for (const fleet::NodeView& node : nodes)
+    if (wish && keeps_later_version(desired_node(node, component), *wish)) names.push_back(node.id);
+  if (names.empty()) return "";
+  const std::string& version = record.record.version;
+  const bool goes_down = !who_runs_newer(nodes, component, version).empty();
+  return "; " + fleet::listed(names) + (names.size() == 1 ? " keeps" : " keep") +
+         " the version of a later rollout; to move " + (names.size() == 1 ? "it" : "them") +
+         ", too: fleetctl desire " + component + " " + version + (goes_down ? " --downgrade" : "");
+}
+
 std::string waiting_words(const std::vector<std::string>& waiting) {
   std::string words = "wait for the next certificate:";
   for (const std::string& node : waiting) {
@@ -287,10 +303,12 @@ std::vector<std::string> wish_lines(const fleet::Reading& reading,
       lines.push_back("desired: " + component + " (" + wish.reason() + ")");
       continue;
     }
-    const auto what = next_nodes({wish.value(), found.modified}, component, nodes);
+    const fleet::Seen<fleet::Desired> seen{wish.value(), found.modified};
+    const auto what = next_nodes(seen, component, nodes);
     const fleet::Held held = held_back(what, is_stopped, windows, &budgets);
     lines.push_back("desired: " + component + " " + wish.value().version +
-                    words_about(wish.value(), component, nodes, held));
+                    words_about(wish.value(), component, nodes, held) +
+                    kept_words(seen, component, nodes));
   }
   add_pins(nodes, {is_stopped, windows, budgets}, lines);
   return lines;

@@ -55,6 +55,12 @@ ToBegin to_begin(const PlanView& view, const Budgets& budgets) {
           .ignore_window = view.plan.ignore_window};
 }
 
+bool keeps_later_version(const DesiredNode& node, const CellWish& wish) {
+  if (node.running.empty() || runs(node, wish.desired.version)) return false;
+  return node.desired.revision > wish.revision && !is_told(node, wish) &&
+         !node.desired.record.pinned;
+}
+
 void NextNodes::take(const std::string& id, const DesiredNode& node) {
   const WishStanding standing = standing_of(node, wish_);
   counts_.add(standing, 1);

@@ -48,6 +48,10 @@ struct ToBegin {
 // `budgets` are those of the cell: see longest() in plan_decision.h.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
 
+// Returns whether the node runs another version, and keeps it although nobody has pinned the node:
+// a rollout has moved the node since the wish was written.
+[[nodiscard]] bool keeps_later_version(const DesiredNode& node, const CellWish& wish);
+
 // Finds the nodes that may be the next to move to the desired version, and the nodes that have
 // begun and wait at their gates. Looks at the nodes of a cell one after the other, and keeps only
 // the names of those that it finds, since a cell may have thousands of nodes.

@@ -230,6 +230,32 @@ TEST_CASE("status says why no node moves to a desired version, and how it goes o
   CHECK(line({.version = "2"}) == "desired: shop 2");
 }
 
+TEST_CASE("status names the nodes that a rollout has moved away from the desired version") {
+  Reading reading;
+  const auto add = [&reading](const std::string& key, const std::string& value, Revision modified) {
+    reading.found.push_back({.key = "/fleet/v1/" + key, .value = value, .modified = modified});
+  };
+  add("desired/shop", R"({"version":"1"})", 5);
+  for (const std::string node : {"n1", "n2", "n3", "n4"})
+    add("node/" + node + "/versions", R"({"shop":"2"})", 6);
+  const std::string moved = R"({"version":"2","why":"rollout/r"})";
+  add("node/n1/desired/shop", moved, 7);
+  add("node/n2/desired/shop", moved, 8);
+  add("node/n3/desired/shop", moved, 4);  // before the version was desired
+  add("node/n4/desired/shop", R"({"version":"2","pinned":true})", 9);
+  const auto line = [&reading] {
+    return fleetctl::wish_lines(reading, nodes_in(reading), WindowView({})).front();
+  };
+
+  CHECK(line() ==
+        "desired: shop 1; n1, n2 keep the version of a later rollout; to move them, too: "
+        "fleetctl desire shop 1 --downgrade");
+  reading.found[0].value = R"({"version":"3"})";
+  CHECK(line().ends_with("; to move them, too: fleetctl desire shop 3"));
+  reading.found[0].value = R"({"version":"2"})";
+  CHECK(line() == "desired: shop 2");
+}
+
 TEST_CASE("status names the revoked until their connections have ended") {
   Reading reading = cell_of(1);
   const auto line = [&reading]() -> std::string {
