@@ -8,9 +8,11 @@
 
 namespace fleetctl {
 
-// Finds out what the rollout waits for before its batch may begin. `reading` has the rollout's
-// records. If the store cannot be read, prints an error, and returns the exit status.
-[[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const fleet::Rollout& rollout,
+// Finds out what the rollout waits for: a controller that drives it or, before its batch may begin,
+// the end of a stop or the windows of its nodes. `reading` has the rollout's records. If the store
+// cannot be read, prints an error, and returns the exit status.
+[[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
+                                                       const fleet::Rollout& rollout,
                                                        const fleet::Reading& reading);
 
 }  // namespace fleetctl

@@ -113,8 +113,12 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   sight.view.take_all(sight.reading);
   fleet::Budgets budgets;
   budgets.take_all(sight.reading);
-  sight.held =
-      held_back(to_begin(sight.view, budgets), sight.reading, std::time(nullptr), fleet::zone_of);
+  const PlanState state = sight.view.plan.state;
+  if (state == PlanState::running || state == PlanState::stopping)
+    sight.held = undriven(name, sight.reading);
+  if (sight.held.words.empty())
+    sight.held =
+        held_back(to_begin(sight.view, budgets), sight.reading, std::time(nullptr), fleet::zone_of);
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     const bool is_plans = key && (key->kind == KeyKind::plan || key->kind == KeyKind::plan_member);

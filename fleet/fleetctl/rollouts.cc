@@ -209,7 +209,7 @@ int show_rollout(const Options& options, Asker& asker) {
   if (options.json) {
     say_json(as_json(reading));
   } else if (record) {
-    const auto held = find_held(asker, record.value(), reading);
+    const auto held = find_held(asker, options.rollout, record.value(), reading);
     if (const int* status = std::get_if<int>(&held)) return *status;
     say_all(rollout_page(options.rollout, record.value(), reading, std::get<fleet::Held>(held)));
   } else {

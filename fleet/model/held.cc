@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
@@ -146,6 +147,18 @@ Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const 
   windows.set_wall(now, 0);
   windows.take_all(cell);
   return held_back(what, cell.find(key_of(KeyKind::stop)) != nullptr, windows);
+}
+
+Held undriven(const std::string& id, const Reading& cell) {
+  if (cell.find(key_of(KeyKind::driver, {id})) != nullptr) return {};
+  ControllersAtWork controllers;
+  for (const KeyValue& found : cell.found)
+    controllers.take(found);
+  if (!controllers.living().empty()) return {"a controller that drives it"};
+  const auto silent = controllers.silent();
+  if (silent.empty()) return {"a controller: none is at work", true};
+  return {"a controller: " + listed(silent) + (silent.size() == 1 ? " is silent" : " are silent"),
+          true};
 }
 
 // ---- pinned nodes

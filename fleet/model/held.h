@@ -99,6 +99,10 @@ struct Held {
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
                              const ZoneBook& zones);
 
+// Returns what the work waits for if no controller drives it; `id` is the name of the rollout or
+// the plan. `cell` has the records of controllers and drivers.
+[[nodiscard]] Held undriven(const std::string& id, const Reading& cell);
+
 // ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
 
 // Nodes that are pinned to the same version of a component, and are held back at their gates.

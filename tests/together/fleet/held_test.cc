@@ -58,6 +58,25 @@ TEST_CASE("a plan waits for the windows of all its members, until its first step
   CHECK(nodes_to_begin(view).empty());
 }
 
+TEST_CASE("work that no controller drives waits for a controller") {
+  Reading cell;
+  const auto add = [&cell](const std::string& key, const std::string& value = "{}") {
+    cell.found.push_back(record("/fleet/v1/" + key, value));
+  };
+  CHECK(undriven("r", cell).words == "a controller: none is at work");
+  add("controller/c1");
+  CHECK(undriven("r", cell).words == "a controller: c1 is silent");
+  add("controller/c2");
+  CHECK(undriven("r", cell).words == "a controller: c1, c2 are silent");
+  CHECK(undriven("r", cell).needs_person);
+  add("controller/c2/life/a");
+  CHECK(undriven("r", cell).words == "a controller that drives it");
+  CHECK_FALSE(undriven("r", cell).needs_person);
+  add("driver/r", R"({"controller":"c2"})");
+  CHECK(undriven("r", cell).words.empty());
+  CHECK_FALSE(undriven("r2", cell).words.empty());
+}
+
 TEST_CASE("of nodes that begin one by one, the window that opens first counts") {
   const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
   WindowView windows(no_zone);
