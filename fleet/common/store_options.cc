@@ -23,7 +23,7 @@ Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong) {
   if (error.get_exit_code() != 0)
     return {app.get_name() + ": " + error.what() + "; see --help\n", status_wrong};
   const auto chosen = app.get_subcommands();
-  return {chosen.empty() ? app.help() : chosen.front()->help(), 0};
+  return {chosen.empty() ? app.help() : chosen.front()->help(app.get_name()), 0};
 }
 
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose) {

@@ -15,6 +15,7 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/stop_words.h"
 
 namespace fleetctl {
 
@@ -210,7 +211,8 @@ std::string why_refused(const fleet::Transaction& refused, const fleet::Reading&
     const fleet::Revision revision =
         found == nullptr ? 0 : (by_creation ? found->created : found->modified);
     if (revision == compare.revision) continue;
-    if (compare.key == fleet::key_of(KeyKind::stop)) return "nothing may begin now (fleetctl stop)";
+    if (compare.key == fleet::key_of(KeyKind::stop))
+      return fleet::why_nothing_begins(found == nullptr ? "" : found->value);
     const std::string record = compare.key.substr(fleet::key_root.size());
     return compare.revision == 0 ? "the record " + record + " is there already"
                                  : "the record " + record + " has changed meanwhile";

@@ -146,7 +146,7 @@ int read_file(const Options& options, std::string& body) {
   if (!text) return refuse(options.file + ": cannot be read");
   if (text->size() > fleet::document_bytes_max) return refuse(options.file + ": is too long");
   auto tree = fleet::parse_tree(*text);
-  if (!tree) return refuse(options.file + " " + tree.reason());
+  if (!tree) return refuse(options.file + ": " + tree.reason());
   if (!options.target.empty()) tree.value().members["target"] = fleet::json_text(options.target);
   if (options.ignore_window) tree.value().members["ignore_window"] = fleet::json_truth(true);
   body = write_tree(tree.value());

@@ -13,6 +13,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/stop_words.h"
 #include "fleet/model/windows.h"
 
 namespace fleetctl {
@@ -78,12 +79,7 @@ int show_status(const Options& options, Asker& asker) {
   windows.take_all(reading);
   say_all(wish_lines(reading, nodes, windows));
   if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
-    const auto record = fleet::read_record<fleet::Stop>(stop->value);
-    const std::string why = record ? record.value().why : "";
-    say("stop: nothing begins" +
-        (record ? ", since " + record.value().since + " by " + record.value().who
-                : "; the record " + record.reason()) +
-        (why.empty() ? "" : ": " + why));
+    say("stop: nothing begins" + fleet::stop_words(stop->value));
   }
   const fleet::Certificates& files = options.store.certificates;
   return say_all(care_lines(reading,

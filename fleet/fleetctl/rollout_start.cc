@@ -137,7 +137,8 @@ void show_terms(const Plan& plan) {
   const std::int64_t ms = least_ms(terms, plan.draft.batches);
   const std::string bake =
       terms.bake_ms == 0 ? "" : ", then " + fleet::countdown(terms.bake_ms / 1'000) + " of bake";
-  say(std::to_string(plan.draft.batches.size()) + " batches, at least " +
+  const std::size_t count = plan.draft.batches.size();
+  say(std::to_string(count) + (count == 1 ? " batch" : " batches") + ", at least " +
       fleet::countdown(ms / 1'000) + bake);
 }
 

@@ -130,7 +130,8 @@ PlanCreation::PlanCreation(std::string name, Plan wanted, std::vector<std::strin
 
 Result<std::optional<Transaction>> PlanCreation::what_is_left(const KeyValue* found) const {
   const auto written =
-      written_of(wanted_, found, "there is a plan " + name_ + " already (fleetctl plan recover)");
+      written_of(wanted_, found,
+                 "there is a plan " + name_ + " already (fleetctl plan recover " + name_ + ")");
   if (!written) return written.refusal();
   return next_creation(name_, wanted_, members_, ground_, written.value());
 }

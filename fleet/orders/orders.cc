@@ -6,6 +6,7 @@
 
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/stop_words.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"
 
@@ -134,9 +135,8 @@ OrderDecision decide_order(const Order& order, const CellFacts& facts, const Ord
   }
   OrderDecision decision = decide(order, *key, facts, orderer);
   if (auto* taken = std::get_if<OrderTaken>(&decision)) {
-    if (begins(*taken) && facts.reading().find(key_of(KeyKind::stop)) != nullptr) {
-      return conflict("nothing may begin now (fleetctl stop)");
-    }
+    const KeyValue* stop = facts.reading().find(key_of(KeyKind::stop));
+    if (stop != nullptr && begins(*taken)) return conflict(why_nothing_begins(stop->value));
     const std::string own_trace = taken->event.trace;
     taken->event = {.time = orderer.time,
                     .kind = "ordered",

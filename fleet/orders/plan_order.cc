@@ -174,12 +174,13 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Cell
   if (!ground) return malformed(ground.reason());
   const PlanView view = view_of(name, reading);
   if (view.revision != 0 && !is_over(view.plan.state)) {
-    return conflict("there is a plan " + name + " already (fleetctl plan recover)");
+    return conflict("there is a plan " + name + " already (fleetctl plan recover " + name + ")");
   }
   JsonTree shown{.kind = JsonTree::Kind::object};
   shown.members["members"] = json_texts(members.value());
   OrderTaken taken{.is_new = true, .parts = make_room(view), .shown = write_tree(shown)};
-  taken.event.text = "begins with " + std::to_string(members.value().size()) + " members";
+  const std::size_t count = members.value().size();
+  taken.event.text = "begins with " + std::to_string(count) + (count == 1 ? " member" : " members");
   taken.creation =
       std::make_shared<PlanCreation>(name, std::move(plan), members.value(), ground.value());
   return taken;

@@ -71,7 +71,7 @@ TEST_CASE("the records that a rollout needs are read with it: the nodes and the 
 
 TEST_CASE("while nothing may begin, an order that begins something is refused, also in a trial") {
   const KeyValue stop{.key = root + "stop", .value = "{}", .modified = 4};
-  const std::string refused = "412 nothing may begin now (fleetctl stop)";
+  const std::string refused = "412 nothing may begin now; fleetctl stop off ends the stop";
   Request begins = request(Method::put, terms);
   CHECK(reason_of(decide_config(begins, "rollout/r1", cell({stop}), moment)) == refused);
   begins.query["validate"] = "true";

@@ -52,7 +52,7 @@ TEST_CASE(
 
   CHECK(why({record(plan, "{}"), record(release, "{}")}) == "the record plan/r1 is there already");
   CHECK(why({record(release, "{}"), record(stop, "{}")}) ==
-        "nothing may begin now (fleetctl stop)");
+        "nothing may begin now; fleetctl stop off ends the stop");
   CHECK(why({}) == "the record release/agent/2 has changed meanwhile");
   CHECK(why({record(release, "{}")}).empty());
 }

@@ -129,7 +129,7 @@ TEST_CASE("a version is desired of a node that reports or is enrolled, and of no
 TEST_CASE("an order begins a plan with the nodes of its target, and another recovers the plan") {
   Bench bench;
   const FleetEvent begun = bench.give({.subject = "plan/p", .body = plan_text});
-  CHECK(begun.text == "begins with 1 members");
+  CHECK(begun.text == "begins with 1 member");
   auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
   CHECK(plan.state == PlanState::running);
   CHECK(plan.who == "anna");
@@ -176,7 +176,7 @@ TEST_CASE("a completed plan is replaced by the next plan of its name") {
   Bench bench;
   bench.give({.subject = "plan/p", .body = plan_text});
   CHECK(bench.refusal({.subject = "plan/p", .body = plan_text}) ==
-        "there is a plan p already (fleetctl plan recover)");
+        "there is a plan p already (fleetctl plan recover p)");
   auto plan = read_record<Plan>(bench.store.find(root + "plan/p")->value).value();
   plan.state = PlanState::completed;
   bench.store.put(root + "plan/p", write_record(plan));
@@ -289,8 +289,10 @@ TEST_CASE("a command is refused while something else moves the node, or everythi
     CHECK(bench.refusal(upgrade_of("n1")) == "n1: another command is there already");
   }
   SECTION("a stop") {
-    bench.give({.subject = "stop", .body = "{}"});
-    CHECK(bench.refusal(upgrade_of("n1")) == "nothing may begin now (fleetctl stop)");
+    bench.give({.subject = "stop", .body = R"({"why":"repair"})"});
+    const std::string words = bench.refusal(upgrade_of("n1"));
+    CHECK(words.starts_with("nothing may begin now, since "));
+    CHECK(words.ends_with(": repair; fleetctl stop off ends the stop"));
   }
 }
 
@@ -538,7 +540,7 @@ TEST_CASE("while nothing may begin, a document begins nothing, and may repeat wh
   REQUIRE(std::holds_alternative<OrderRefused>(decided));
   CHECK(std::get<OrderRefused>(decided).why == OrderRefused::Why::conflict);
   CHECK(std::get<OrderRefused>(decided).reason ==
-        "plan/move: nothing may begin now (fleetctl stop)");
+        "plan/move: nothing may begin now; fleetctl stop off ends the stop");
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 

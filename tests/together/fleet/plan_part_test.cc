@@ -461,7 +461,7 @@ TEST_CASE("a plan of a name that is taken is not written") {
   const auto next = creation.next(&there, nullptr);
   REQUIRE(std::holds_alternative<Creation::NotBegun>(next));
   CHECK(std::get<Creation::NotBegun>(next).reason ==
-        "there is a plan p already (fleetctl plan recover)");
+        "there is a plan p already (fleetctl plan recover p)");
 }
 
 // ---- the output of a hook

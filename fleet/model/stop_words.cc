@@ -1,0 +1,20 @@
+#include "fleet/model/stop_words.h"
+
+#include "fleet/model/cell_records.h"
+#include "fleet/model/record_text.h"
+
+namespace fleet {
+
+std::string stop_words(const std::string& stop) {
+  const auto record = read_record<Stop>(stop);
+  if (!record) return "; the record " + record.reason();
+  const auto& [who, why, since] = record.value();
+  return (since.empty() ? "" : ", since " + since) + (who.empty() ? "" : " by " + who) +
+         (why.empty() ? "" : ": " + why);
+}
+
+std::string why_nothing_begins(const std::string& stop) {
+  return "nothing may begin now" + stop_words(stop) + "; fleetctl stop off ends the stop";
+}
+
+}  // namespace fleet
