@@ -8,6 +8,8 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/rollout_terms.h"
 
 namespace fleetctl {
 
@@ -21,29 +23,59 @@ bool has_windows(const fleet::Reading& cell) {
   });
 }
 
+bool is_stopped(const fleet::Reading& cell) {
+  return cell.find(fleet::key_of(KeyKind::stop)) != nullptr;
+}
+
 }  // namespace
+
+fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
+                         const fleet::Reading& own, const fleet::Reading& cell,
+                         const fleet::WindowView& windows) {
+  if (rollout.state == fleet::RolloutState::created || is_over(rollout.state)) return {};
+  fleet::Held lack = fleet::undriven(id, cell);
+  if (!lack.words.empty()) return lack;
+  fleet::ToBegin what = to_begin(rollout, own);
+  fleet::Held held = held_back(what, is_stopped(cell), windows);
+  if (!held.needs_person) return held;
+  // If a batch that takes no time does not wait for a person, the length of the batch is the cause.
+  what.takes = 0;
+  if (!held_back(what, is_stopped(cell), windows).needs_person)
+    held.words += " (--confirm: " + fleet::countdown(confirm_ms(rollout.terms) / 1'000) + ")";
+  return held;
+}
+
+fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
+                      const fleet::WindowView& windows) {
+  const fleet::PlanState state = plan.plan.state;
+  if (state != fleet::PlanState::running && state != fleet::PlanState::stopping) return {};
+  fleet::Held lack = fleet::undriven(plan.name, cell);
+  if (!lack.words.empty()) return lack;
+  fleet::Budgets budgets;
+  budgets.take_all(cell);
+  return held_back(to_begin(plan, budgets), is_stopped(cell), windows);
+}
 
 // Reads the records of nodes, of which there may be thousands, only if the cell has windows.
 std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
                                          const fleet::Rollout& rollout,
                                          const fleet::Reading& reading) {
-  const fleet::ToBegin what = to_begin(rollout, reading);
   std::vector<std::string> keys{fleet::key_of(KeyKind::stop), fleet::prefix_of(KeyKind::window),
                                 fleet::prefix_of(KeyKind::driver),
                                 fleet::prefix_of(KeyKind::controller)};
   auto reply = read_keys(asker, keys);
   const auto* cell = std::get_if<fleet::Reading>(&reply);
-  if (cell != nullptr && has_windows(*cell) && !what.nodes.empty()) {
+  if (cell != nullptr && has_windows(*cell) && !to_begin(rollout, reading).nodes.empty()) {
     keys.push_back(fleet::prefix_of(KeyKind::node_info));
     keys.push_back(fleet::node_identities());
     reply = read_keys(asker, keys);
     cell = std::get_if<fleet::Reading>(&reply);
   }
   if (cell == nullptr) return unreachable(std::get<fleet::Trouble>(reply));
-  const bool is_driven = rollout.state != fleet::RolloutState::created && !is_over(rollout.state);
-  fleet::Held lack = is_driven ? undriven(id, *cell) : fleet::Held{};
-  if (!lack.words.empty()) return lack;
-  return held_back(what, *cell, std::time(nullptr), fleet::zone_of);
+  fleet::WindowView windows(fleet::zone_of);
+  windows.set_wall(std::time(nullptr), 0);
+  windows.take_all(*cell);
+  return held_rollout(id, rollout, reading, *cell, windows);
 }
 
 }  // namespace fleetctl

@@ -8,9 +8,18 @@
 
 namespace fleetctl {
 
-// Finds out what the rollout waits for: a controller that drives it or, before its batch may begin,
-// the end of a stop or the windows of its nodes. `reading` has the rollout's records. If the store
-// cannot be read, prints an error, and returns the exit status.
+// Returns what the rollout waits for: a controller that drives it or, before its batch may begin,
+// the end of a stop or the windows of its nodes. `own` has the rollout's records; `cell` has the
+// records of the stop, of controllers and of drivers.
+[[nodiscard]] fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
+                                       const fleet::Reading& own, const fleet::Reading& cell,
+                                       const fleet::WindowView& windows);
+// Returns the same for a plan. `cell` has all records.
+[[nodiscard]] fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
+                                    const fleet::WindowView& windows);
+
+// Reads the records of `cell`, and calls held_rollout(). If the store cannot be read, prints an
+// error, and returns the exit status.
 [[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
                                                        const fleet::Rollout& rollout,
                                                        const fleet::Reading& reading);

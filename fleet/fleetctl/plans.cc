@@ -12,6 +12,7 @@
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/held.h"
@@ -111,14 +112,10 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   PlanSight sight{std::get<fleet::Reading>(reply), {.name = name}};
   sight.view.take_all(sight.reading);
-  fleet::Budgets budgets;
-  budgets.take_all(sight.reading);
-  const PlanState state = sight.view.plan.state;
-  if (state == PlanState::running || state == PlanState::stopping)
-    sight.held = undriven(name, sight.reading);
-  if (sight.held.words.empty())
-    sight.held =
-        held_back(to_begin(sight.view, budgets), sight.reading, std::time(nullptr), fleet::zone_of);
+  fleet::WindowView windows(fleet::zone_of);
+  windows.set_wall(std::time(nullptr), 0);
+  windows.take_all(sight.reading);
+  sight.held = held_plan(sight.view, sight.reading, windows);
   std::erase_if(sight.reading.found, [&name](const fleet::KeyValue& found) {
     const auto key = fleet::parse_key(found.key);
     const bool is_plans = key && (key->kind == KeyKind::plan || key->kind == KeyKind::plan_member);

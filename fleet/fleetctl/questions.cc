@@ -78,6 +78,7 @@ int show_status(const Options& options, Asker& asker) {
   windows.set_wall(std::time(nullptr), 0);
   windows.take_all(reading);
   say_all(wish_lines(reading, nodes, windows));
+  say_all(work_lines(reading, windows));
   if (const fleet::KeyValue* stop = reading.find(fleet::key_of(KeyKind::stop))) {
     say("stop: nothing begins" + fleet::stop_words(stop->value));
   }

@@ -48,6 +48,10 @@ struct CertificateCount {
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
                                                fleet::UnixSeconds now);
 
+// Returns a line for each rollout and each plan that waits. `windows` is as for wish_lines().
+[[nodiscard]] std::vector<std::string> work_lines(const fleet::Reading& cell,
+                                                  const fleet::WindowView& windows);
+
 // Returns a line for each desired version of the cell. If nodes do not move to the version, the
 // line says why. Then returns a line for each version to which nodes are pinned, with what they
 // wait for if they are held back at their gates. `windows` must know the cell's windows and nodes,

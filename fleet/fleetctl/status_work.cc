@@ -1,0 +1,58 @@
+// Makes the lines of `fleetctl status` about rollouts and plans that wait.
+#include "fleet/fleetctl/held.h"
+#include "fleet/fleetctl/status_view.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+
+namespace fleetctl {
+namespace {
+
+using fleet::KeyKind;
+
+// Adds a line if the work waits. While it is held back, `recorded`, the member `waits_for` of its
+// record, may be old.
+void add(const std::string& name, const fleet::Held& held, const std::string& recorded,
+         std::vector<std::string>& lines) {
+  const std::string& words = held.words.empty() ? recorded : held.words;
+  if (!words.empty()) lines.push_back(name + " waits for " + words);
+}
+
+void add_rollout(const std::string& id, const fleet::Rollout& rollout, const fleet::Reading& cell,
+                 const fleet::WindowView& windows, std::vector<std::string>& lines) {
+  const std::string below = fleet::key_below(fleet::key_of(KeyKind::rollout, {id}));
+  fleet::Reading own;
+  for (const fleet::KeyValue& found : cell.found)
+    if (found.key.starts_with(below)) own.found.push_back(found);
+  add("rollout " + id + " (" + rollout.terms.component + " " + rollout.terms.version + ")",
+      held_rollout(id, rollout, own, cell, windows), rollout.waits_for, lines);
+}
+
+void add_plan(const std::string& name, const fleet::Reading& cell, const fleet::WindowView& windows,
+              std::vector<std::string>& lines) {
+  fleet::PlanView plan{.name = name};
+  plan.take_all(cell);
+  add("plan " + name + " (" + plan.plan.version + ")", held_plan(plan, cell, windows),
+      plan.plan.waits_for, lines);
+}
+
+}  // namespace
+
+std::vector<std::string> work_lines(const fleet::Reading& cell, const fleet::WindowView& windows) {
+  std::vector<std::string> lines;
+  for (const fleet::KeyValue& found : cell.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key) continue;
+    if (key->kind == KeyKind::rollout) {
+      const auto rollout = fleet::read_record<fleet::Rollout>(found.value);
+      if (rollout && !is_over(rollout.value().state))
+        add_rollout(key->names.front(), rollout.value(), cell, windows, lines);
+    }
+    if (key->kind == KeyKind::plan) {
+      const auto plan = fleet::read_record<fleet::Plan>(found.value);
+      if (plan && !is_over(plan.value().state)) add_plan(key->names.front(), cell, windows, lines);
+    }
+  }
+  return lines;
+}
+
+}  // namespace fleetctl
