@@ -97,10 +97,10 @@ class DesiredDecider {
   // ---- halt
 
   // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts: no
-  // other node begins to move to the version, even if a rollout then moves the failed nodes, or a
-  // person removes them from the cell. The mark is not written while a node is on its way to the
-  // version (coming()): a node that takes too long must be ordered back, which is not possible
-  // after the mark.
+  // other node begins to move to the version, even if a rollout later gives the failed nodes
+  // another version, or a person removes them from the cell. The mark is not written while a node
+  // is on its way to the version (coming()). Such a node may take too long, and must then be
+  // ordered back, but for a refused version nothing is ordered any more.
   std::optional<DesiredDecision> refuse_wish() const {
     if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
     std::vector<std::string> failed;

@@ -98,9 +98,9 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  // The time at which the bake (the judging after the last batch) began. A driver that takes over
-  // the rollout during the bake uses the time of its first step, minus the part of the bake that
-  // has passed.
+  // The time at which the bake (the judging after the last batch) began, by the clock of this
+  // driver. A driver that takes over the rollout during the bake does not know this time by its own
+  // clock, so it counts back from its first step by the part of the bake that has passed.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;

@@ -71,8 +71,8 @@ void EtcdCall::try_once() {
 }
 
 // Called when the client has a new connection. Sends the request again over the new connection. But
-// a write that the old member may have received is not sent again: its answer may still come over
-// the old connection.
+// a write that the member at the other end of the old connection may have received is not sent
+// again: its answer may still come over the old connection.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

@@ -129,7 +129,8 @@ class Loop {
   // The time when a message from a stranger was last logged. A stranger is a process that has
   // written to NOTIFY_SOCKET without being a process of the daemon.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // how many messages from strangers have come since that time
+  // How many messages have come from strangers since stranger_logged_.
+  std::size_t strangers_ = 0;
 
   Watch agent_watch_;
   Watch keeper_watch_;

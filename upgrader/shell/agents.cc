@@ -76,8 +76,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
   // The agent that gets the `activate` may be waiting for the processor on which the upgrader runs.
-  // Yielding that processor makes the gap, in which no agent works, a quarter shorter (measured by
-  // make size).
+  // Yielding that processor makes the gap, in which no agent works, a quarter shorter. (`make size`
+  // measures the gap.)
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();

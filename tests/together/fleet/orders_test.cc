@@ -482,8 +482,9 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
-// Each of these documents names a term with its default value. The rollout's record may lack this
-// term, or may have a value that was filled in. So the terms cannot be compared as texts.
+// Each of these documents sets a term of the rollout, such as `undo`, to its default value. The
+// rollout's record may lack this term, or have the value that was filled in for it. So the text of
+// the document's terms differs from that in the record, although they mean the same.
 TEST_CASE("a document that names terms as they are by default begins its rollout once") {
   for (const char* terms :
        {R"("undo":false)", R"("downgrade":false,"ignore_window":false)", R"("apart":[],"gates":[])",

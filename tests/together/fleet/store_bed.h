@@ -29,8 +29,8 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Drops all answers to the client store() from now on. The requests of this client still arrive,
-  // and the store carries them out.
+  // Drops all answers to the store's client from now on. (store() returns this client.) The
+  // client's requests still arrive, and the store carries them out.
   virtual void swallow_answers() = 0;
   // Breaks all connections of the client store(). Also ends swallow_answers(): answers to this
   // client arrive again.

@@ -1,4 +1,5 @@
-// The acts of a guide, which leads a run of the simulation to a chosen move of the map. The guide
+// The acts of a guide. The places of a map are the states of the upgrader that the exploration has
+// found, and the guide leads a run of the simulation to a chosen move from one place to another. It
 // sends signals to the upgrader and lets deadlines pass. It also controls the agents: their
 // messages, their exits, and whether they read their input.
 #include <algorithm>

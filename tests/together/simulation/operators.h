@@ -77,9 +77,9 @@ class Operators {
   // Ends all visits: operators who have the FIFO open close it, and no more operators come.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and leave. This is needed at the end of a run,
-  // when no fault ends an upgrade that waits at its gate, and nobody else confirms it. Returns
-  // false if the upgrader does not have the FIFO open for reading.
+  // Lets an operator come, confirm the upgrade `id`, and leave. At the end of a run there are no
+  // more faults, so an upgrade that waits at its gate would wait for ever without this operator.
+  // Returns false if the upgrader has not opened the control directory's FIFO for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // Returns the meaning of a whole line, or null if the line is not a request.

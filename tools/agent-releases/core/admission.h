@@ -65,7 +65,7 @@ inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:
 
 struct Circumstances {
   std::string name;                // the NAME of the directory's releases
-  std::string processor;           // the processor for which this program was built
+  std::string processor;           // the processor for which agent-releases was built
   Moment now = 0;                  // the time by the system's clock, which may be wrong
   Passed passed;                   // if `now` is earlier than `passed`, the system's clock is wrong
   std::optional<Present> present;  // without --older, releases older than `present` are refused
