@@ -192,7 +192,7 @@ OwnedFd Lock::open_for_text() const {
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
-  if (!parse_holder(text) && text.find_first_not_of('\0') != text.npos) return EEXIST;
+  if (!parse_holder(text) && text.find_first_not_of('\0') != std::string::npos) return EEXIST;
   static_cast<void>(::ftruncate(open_for_text().get(), 0) == 0);
   return 0;
 }

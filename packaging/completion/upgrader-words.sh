@@ -93,7 +93,7 @@ _upgrader_find_program() {
 # has the options, and $2 is the name of a function for _upgrader_offer_values. $3 has the names of
 # the options whose values are files, with `|` between them.
 _upgrader_complete_runner() {
-  local current=${COMP_WORDS[COMP_CWORD]} option= kept= program
+  local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' program
   COMPREPLY=()
   _upgrader_find_program
   if [[ $program ]] && ((program < COMP_CWORD)); then

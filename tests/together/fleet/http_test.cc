@@ -95,7 +95,7 @@ TEST_CASE("of a URL with too many parameters, or with too many bytes, only a par
   for (const std::string& whole : {std::string(), std::string("/"), std::string("/?"), url(1),
                                    url(parameters_max), std::string(url_bytes_max, 'a')})
     CHECK(kept_bytes(whole) == whole.size());
-  for (const std::size_t more : {1, 2, 400})
+  for (const std::size_t more : {1U, 2U, 400U})
     CHECK(kept_bytes(url(parameters_max + more)) == url(parameters_max).size());
   CHECK(kept_bytes("/?" + std::string(url_bytes_max, 'a')) == 2);
   CHECK(kept_bytes(std::string(url_bytes_max, 'a') + "?") == url_bytes_max);

@@ -116,7 +116,7 @@ struct Bench {
     while (time.run_next_until(end))
       uv_run(&loop, UV_RUN_NOWAIT);
     bool is_over = false;
-    const auto last = time.after(end - time.now(), [&] { is_over = true; });
+    const auto over = time.after(end - time.now(), [&] { is_over = true; });
     while (!is_over && time.run_next()) {
     }
   }
