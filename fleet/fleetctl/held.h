@@ -14,7 +14,7 @@ namespace fleetctl {
 [[nodiscard]] fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
                                        const fleet::Reading& own, const fleet::Reading& cell,
                                        const fleet::WindowView& windows);
-// Returns the same for a plan. `cell` has all records.
+// Returns what the plan waits for. `cell` has all records of the store.
 [[nodiscard]] fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
                                     const fleet::WindowView& windows);
 

@@ -292,7 +292,8 @@ function drawEvents() {
 
 // Shows one record of a node, with the function `show`. The node has written the record, and may be
 // hostile. If the record is a string (which says why the controller cannot read the record), or if
-// `show` fails, calls `say` with the reason. So a record hides no other record, and no other node.
+// `show` fails, calls `say` with the reason. Because each record is shown by itself, a
+// hostile record cannot hide other records or other nodes.
 function showRecord(key, record, show, say) {
   if (typeof record === 'string') { say(`${key}: ${record}`); return; }
   try {

@@ -1,7 +1,8 @@
-// Says why a rollout, a desired version, or a plan before its first step begins nothing now: a stop
-// is ordered, windows are closed, or, for a desired version, no place of a budget is free. No
-// record says so, since that would have to be written anew as time passes. (For a rollout or a
-// plan, its own record names the places.) This file does no input or output.
+// Says why a rollout, a desired version, or a plan before its first step begins nothing now. A stop
+// may be ordered, windows may be closed, or no controller may drive the work. A desired version may
+// also wait for a place of a budget. No record of the store names these reasons, since it would
+// have to be written anew as time passes. Only the places of budgets for which a rollout or a plan
+// waits are in its own record. This file does no input or output.
 #pragma once
 
 #include <map>

@@ -186,8 +186,8 @@ class JudgeWatch {
 };
 
 // Returns the value of the member `run` in the record `control`, by which a node of the control
-// group is asked for its health. The value is different for each batch; `turn` is the number of the
-// batch, from turn_of().
+// group is asked for its health. The value is different for each batch, and ends as the ids of the
+// rollout's commands do (id_end()).
 [[nodiscard]] std::string control_run(const RolloutView& view);
 
 }  // namespace fleet

@@ -105,8 +105,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   if (sight.answer.command != sight.node.command) return {Standing::pending};
   if (sight.answer.result == result_done) return {Standing::rolled_back};
   if (sight.answer.result == result_committed) {
-    // A node finds out by the rollout's name whether an upgrade is committed. In a restored store
-    // this may be an upgrade by a lost rollout of the same name, and no upgrade by this one.
+    // The node has answered that an upgrade by a rollout of this name is committed. In a restored
+    // store that may be a lost rollout of the same name. The answer then counts as a roll-back,
+    // since this rollout has not upgraded the node.
     const bool is_of_lost = !id_end(view, sight).empty() && !is_ours(sight, view);
     return {is_of_lost ? Standing::rolled_back : Standing::confirmed};
   }

@@ -63,10 +63,11 @@ struct Process {
 // list is made may be missing in it.
 [[nodiscard]] std::vector<Process> list_processes();
 
-// Calls `list`, which returns all processes, until it is certain whether `keeper` has an heir.
-// Returns what heir() returns. The keeper must not reap a child meanwhile. One list is not enough:
-// a child of the keeper may fork and exit while the list is made, and its own child, the new
-// orphan, may be missing in this list.
+// Returns what heir() returns, even if processes fork and exit meanwhile. Calls `list`, which
+// returns all processes, until it is certain whether `keeper` has an heir, but at most 64 times;
+// after that, it counts as having none. The keeper must not reap a child meanwhile. One list is not
+// enough: a child of the keeper may fork and exit while the list is made, and its own child, the
+// new orphan, may be missing in this list.
 [[nodiscard]] pid_t find_heir(pid_t keeper,
                               const std::function<std::vector<Process>()>& list = list_processes);
 

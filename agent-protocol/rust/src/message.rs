@@ -552,7 +552,8 @@ mod tests {
 
     #[test]
     fn lines_are_judged_as_in_all_other_languages() {
-        // The variable names a table of the project's own tests.
+        // AGENT_LINES is the path of a table with lines, by which the libraries for all languages
+        // are tested. The path is not set where only this package is installed.
         let path = match std::env::var_os("AGENT_LINES") {
             Some(path) => path,
             None => return,

@@ -140,8 +140,8 @@ Outcome Unpacking::fill_hole(const Writing& writing, std::int64_t at, std::int64
 }
 
 // Writes the content of the current entry, a file of `length` bytes. libarchive skips the holes of
-// a sparse file. It says where the next data begin after a hole, but says nothing of a hole at the
-// end.
+// a sparse file: with each piece of data, it gives the offset of this piece. Behind the last piece
+// there may be one more hole, of which libarchive says nothing, so it is filled up to `length`.
 Outcome Unpacking::copy_data(const Writing& writing, std::int64_t length) {
   std::int64_t at = 0;
   while (true) {
