@@ -68,8 +68,8 @@ class Search {
     return to_begin(rollout, records);
   }
 
-  // Finds the members of the plan, and how long the plan takes. If the cell has budgets, this time
-  // depends on the labels of the members, which are parsed anew here.
+  // Finds the members of the plan, and how long the plan takes. If the cell has budgets, the plan's
+  // duration depends on the labels of the members, so this function parses their records, too.
   [[nodiscard]] ToBegin of_plan(const std::string& name, const Plan& plan) const {
     PlanView seen{.name = name, .plan = plan};
     const Reading members = below(key_below(key_of(KeyKind::plan, {name}) + "/member"));

@@ -74,7 +74,8 @@ struct Plan {
   bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done
   bool back = false;    // true: the plan stops before any `act`, and stopped members start again
   // The member that has the lock: only this member may run its hook `act` or `migrate` now. In a
-  // step `any`, `lock` is the last member, in the order of names, that may run the step now.
+  // step `any`, several members may run at the same time: `lock` is then the last of them, and
+  // every member whose name sorts before it may run the step, too.
   std::string lock = {};
   std::string error = {};  // the first error of the run; empty if there was none
   bool ignore_window = false;

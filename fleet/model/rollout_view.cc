@@ -138,8 +138,9 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that went back because the judge or a gate gave no verdict: `waiting`
-// if the node has to begin anew, since its batch is done again.
+// Returns the state of a node that returned to the old version because the judge or a gate gave no
+// verdict. If the batch of the node is done again, the node must begin anew, and its state is
+// `waiting`, or `claimed` while another run has the node. Otherwise its state is `ended`.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};

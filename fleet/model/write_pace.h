@@ -34,9 +34,9 @@ class WritePace {
   // The caller reports each write that was committed, and its revision.
   void committed(Revision revision);
   // The caller reports the outcome of a write that was not committed. Returns how long to pause,
-  // and a line for the log. The line is empty if the write was refused, since another process of
-  // fleet-signer may have answered the same request first. A line is not returned twice in
-  // succession: the second time it is empty, unless a write was committed since.
+  // and a line for the log. The line is empty in two cases. First, the store has refused the write:
+  // another process of fleet-signer has probably answered the same request, which is no error.
+  // Second, the line is the same as the last one, and no write was committed in between.
   [[nodiscard]] Rest failed(const Outcome& outcome);
   // The caller reports a request that cannot be answered before a person has acted. Returns how
   // long to pause, as after a write that the store has denied. The line for the log is `trouble`,

@@ -8,9 +8,9 @@
 namespace fault {
 namespace {
 
-// Returns options for the upgrader: `more`, and long time limits. Such a limit passes only if a
-// process makes no progress. A run never waits for a limit in real time: the simulated clock of
-// tracer.h jumps to the deadline.
+// Returns the options in `more`, and options that give the upgrader long time limits. With these
+// limits a deadline passes only if a process makes no progress. Long limits do not slow a run: the
+// simulated clock of tracer.h jumps to the deadline.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());

@@ -100,7 +100,8 @@ using What = std::size_t;
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event of the supervisor, with the name that `second.table` has for it.
+// An event of the supervisor. Its name is taken from `second.table`, the second description of the
+// supervisor, which was written independently of the code.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;

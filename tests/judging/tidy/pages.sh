@@ -305,7 +305,7 @@ canary_links() {
   echo 'planted.cc does not exist'
 }
 
-# Checks that the pages about code name only functions that exist.
+# Checks the pages that describe the code: every function that they name must exist.
 check_named_code() {
   grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
     grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u \

@@ -156,9 +156,10 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // In a random order, each batch would wait for the judge, the part of the controller that
-  // compares the failures of nodes with the new version and with the old one. The judge examines
-  // the nodes only every ten seconds.
+  // In this order no batch waits for the judge, the part of the controller that compares the
+  // failures of nodes with the new version and with the old one. The judge needs batches that are
+  // drawn at random, and would make each batch slower: it examines the nodes only every ten
+  // seconds.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.

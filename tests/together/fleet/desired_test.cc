@@ -415,7 +415,8 @@ TEST_CASE("a pinned node ignores its window if the order of its own version says
   Cell cell(1);
   cell.put(KeyKind::node_desired, "n100", component,
            write_record(Desired{.version = "3", .pinned = true, .ignore_window = ignores}));
-  // The desired version of the cell says the opposite, which does not count for a pinned node.
+  // The order of the cell's desired version says the opposite about windows. A pinned node ignores
+  // that order.
   cell.store.put(key_of(KeyKind::desired, {component}),
                  write_record(Desired{.version = "2", .ignore_window = !ignores}));
   cell.come_to_gate(0, "3");

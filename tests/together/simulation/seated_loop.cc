@@ -7,7 +7,7 @@
 namespace upgrader::simulation {
 namespace {
 
-// Discards the log, since the judge reports the errors.
+// Discards the log. The simulation does not read it: judge.h finds the errors of a run.
 Logbook& silent_log() {
   static Logbook logbook(LogLevel::error, nullptr, ::open("/dev/null", O_WRONLY | O_CLOEXEC));
   return logbook;
