@@ -84,6 +84,9 @@ class KeeperHandle {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
+  // Returns true if the connection has room for many more orders, and false if the keeper has not
+  // yet read so many orders that there may soon be no room.
+  [[nodiscard]] bool has_room() const;
   // Returns the next news from the keeper. Returns nothing if no news has come or the keeper has
   // died; over() returns true if the keeper has died.
   [[nodiscard]] std::optional<News> take();

@@ -1,5 +1,6 @@
 // agentify's connection to a keeper, the parent process of the daemon or of a command. Forks the
 // keeper, sends orders to it, and receives its messages.
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -58,6 +59,11 @@ void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof order) ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+bool KeeperHandle::has_room() const {
+  pollfd end{.fd = socket_.get(), .events = POLLOUT, .revents = 0};
+  return ::poll(&end, 1, 0) > 0;
 }
 
 std::optional<News> KeeperHandle::take() {

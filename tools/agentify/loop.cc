@@ -203,6 +203,10 @@ void Loop::hear(const Agent::Event& event) {
 }
 
 void Loop::look_at_keeper() {
+  if (std::exchange(waits_for_keeper_, false)) {
+    keeper_watch_.look_for(UV_READABLE);
+    notify_watch_.look_for(UV_READABLE);
+  }
   while (const std::optional<News> news = prepared_.keeper.take()) {
     switch (news->kind) {
       case News::Kind::waits:
@@ -226,6 +230,7 @@ void Loop::look_at_keeper() {
   }
   if (!prepared_.keeper.over()) return;
   keeper_watch_.end();
+  notify_watch_.end();
   prepared_.keeper.dismiss();
   feed(KeeperLost{});
 }
@@ -237,8 +242,11 @@ void Loop::listen_to_daemon() {
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
 }
 
+// Reads messages of the daemon. A message may cause an order to the keeper, so while the keeper has
+// many orders to read, the messages of the daemon wait in the kernel.
 void Loop::look_at_notify() {
   for (int i = 0; i < notify_messages_in_turn; ++i) {
+    if (!prepared_.keeper.has_room()) return wait_for_keeper();
     const auto received = prepared_.notify.take(prepared_.keeper.pid());
     if (!received) return;
     if (received->stranger != 0) {
@@ -247,6 +255,12 @@ void Loop::look_at_notify() {
       feed(NotifyReceived{received->message});
     }
   }
+}
+
+void Loop::wait_for_keeper() {
+  waits_for_keeper_ = true;
+  notify_watch_.look_for(0);
+  keeper_watch_.look_for(UV_READABLE | UV_WRITABLE);
 }
 
 // Logs that a stranger (a process that does not belong to the daemon) has written to the daemon's

@@ -86,6 +86,7 @@ class Loop {
   void look_at_keeper();
   void listen_to_daemon();
   void look_at_notify();
+  void wait_for_keeper();
   void note_stranger(pid_t stranger);
   void look_at_ready_pipe();
   void look_at_check();
@@ -131,6 +132,7 @@ class Loop {
   std::optional<Time> stranger_logged_;
   // How many messages have come from strangers since stranger_logged_.
   std::size_t strangers_ = 0;
+  bool waits_for_keeper_ = false;  // no message of the daemon is read until the keeper has room
 
   Watch agent_watch_;
   Watch keeper_watch_;

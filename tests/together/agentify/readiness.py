@@ -399,6 +399,41 @@ open(os.environ["DIR"] + "/ended", "w").write("%d\\n" % ended)
     assert one.wait() == 0
 
 
+def test_notify_main_process_without_a_pause(stage):
+    """--ready=notify: a daemon that names main processes faster than the keeper (the daemon's
+    parent process) can look for them in /proc waits for the keeper, and is not killed"""
+    text = """
+import os, select, socket
+main = os.getpid()
+place = os.pipe()
+for depth in range(100):
+    if os.fork():
+        if os.getpid() != main:
+            select.select([], [], [])
+        break
+else:
+    os.write(place[1], b"%d" % os.getpid())
+    select.select([], [], [])
+deepest = int(os.read(place[0], 20))
+open(os.environ["DIR"] + "/deepest", "w").write("%d\\n" % deepest)
+one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+one.connect(os.environ["NOTIFY_SOCKET"].replace("@", "\\0", 1))
+for _ in range(2000):
+    one.send(b"MAINPID=%d" % main)
+    one.send(b"MAINPID=%d" % deepest)
+one.send(b"READY=1")
+select.select([], [], [])
+"""
+    one = stage.agentify("--ready=notify", "--settle=0", daemon=python(stage, text)).activate()
+    one.expect("healthy")
+    deepest = int(stage.read("deepest"))
+    one.kill(signal.SIGHUP)
+    one.wait()
+    assert not runs(deepest)
+    assert "the process that keeps the daemon has been killed" not in one.log(), one.log()
+    assert not one.family()
+
+
 def test_a_daemon_that_forks(stage):
     """if a daemon forks twice, agentify sends signals to the last process, and takes the end of
     that process as the daemon's end"""
