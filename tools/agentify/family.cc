@@ -22,6 +22,7 @@ namespace {
 
 constexpr int state_field = 3;
 constexpr int parent_field = 4;
+constexpr int threads_field = 20;
 constexpr int start_field = 22;
 
 template <class Number>
@@ -57,6 +58,13 @@ std::optional<Process> parse_process(std::string_view stat) {
       process.busy = rest[0] == 'R' || rest[0] == 'D';
     }
     if (field == parent_field && !take_number(rest, process.parent)) return std::nullopt;
+    if (field == threads_field) {
+      // The state is that of the main thread. A process whose main thread has ended works on as
+      // long as it has other threads.
+      int threads = 0;
+      if (!take_number(rest, threads)) return std::nullopt;
+      if (threads > 1) process.ended = false;
+    }
     if (field == start_field && !take_number(rest, process.started)) return std::nullopt;
     const std::size_t blank = rest.find(' ');
     rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);

@@ -330,6 +330,8 @@ TEST_CASE("a process is parsed from its line in /proc, whatever its name is") {
   const std::string rest = " 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
   CHECK(parse_process("42 (sleep) S" + rest) == Process{42, 7, 4711, false});
   CHECK(parse_process("42 (a) Z 9 (b) Z" + rest) == Process{42, 7, 4711, true});
+  CHECK(parse_process("42 (a) Z 7 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 2 0 4711 0 0") ==
+        Process{42, 7, 4711, false});
   CHECK(parse_process("42 (a) R" + rest) == Process{42, 7, 4711, false, true});
   CHECK(parse_process("42 (a) D" + rest) == Process{42, 7, 4711, false, true});
   CHECK_FALSE(parse_process(""));
