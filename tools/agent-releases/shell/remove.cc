@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <utility>
@@ -69,12 +70,10 @@ Result<std::vector<Use>> used_by_processes() {
   return uses;
 }
 
-// Returns the files that upgraders run, are about to run, or would run at a boot. Reads all control
-// directories below /run/upgrader, and the control directories in `controls`. Refuses if a control
+// Adds the files that upgraders run whose control directories are in `base`. Refuses if a control
 // directory cannot be read, because it is then unknown which release its upgrader runs.
-Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls) {
-  std::vector<Use> uses;
-  const auto running = Directory::open(upgraders_path);
+Outcome add_uses_below(const std::string& base, std::vector<Use>& uses) {
+  const auto running = Directory::open(base);
   if (!running && running.refusal().trouble != Trouble::absent) return running.refusal();
   const auto names = running ? running.value().names() : Result(std::vector<std::string>{});
   if (!names) return names.refusal();
@@ -83,6 +82,20 @@ Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& contr
     if (!status) return status.refusal();
     if (!status.value() || !S_ISDIR(status.value()->st_mode)) continue;
     const Outcome added = add_uses_of(running.value().path_of(name), uses);
+    if (!added) return added.refusal();
+  }
+  return std::monostate{};
+}
+
+// Returns the files that upgraders run, are about to run, or would run at a boot. Reads all control
+// directories in /run/upgrader and, as upgraderctl does, in $XDG_RUNTIME_DIR/upgrader, and the
+// control directories in `controls`.
+Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls) {
+  std::vector<Use> uses;
+  if (const Outcome added = add_uses_below(upgraders_path, uses); !added) return added.refusal();
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/') {
+    const Outcome added = add_uses_below(std::string(runtime) + "/upgrader", uses);
     if (!added) return added.refusal();
   }
   for (const std::string& control : controls) {

@@ -49,8 +49,9 @@ class Releases {
     std::string name{};  // the NAME of the releases; needed if the directory has no file .name
     std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
     bool make = false;   // true: make the directory if it does not exist
-    // The control directories of upgraders that are not below /run/upgrader. The status in a
-    // control directory shows which releases run, and these releases must not be removed.
+    // The control directories of upgraders that are in neither /run/upgrader nor
+    // $XDG_RUNTIME_DIR/upgrader. The status in a control directory shows which releases run, and
+    // these releases must not be removed.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
     // A function that is called repeatedly while a function of this class waits. If it returns
