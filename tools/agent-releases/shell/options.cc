@@ -11,71 +11,95 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The values of publishers' options that CLI11 does not parse itself.
-struct PublishWords {
-  std::string version;
-  std::string expires;
-};
-
-struct PublishCommands {
-  CLI::App* pack;
-  CLI::App* key_make;
-  CLI::App* key_public;
-};
-
-// The values of all options that CLI11 does not parse itself. check() parses these values.
-struct Words {
-  std::string version;
-  std::string as;
-  std::string running;
-  std::string older;
-  PublishWords publishing;
-};
-
-struct Commands {
-  CLI::App* add;
-  CLI::App* list;
-  CLI::App* show;
-  CLI::App* verify;
-  CLI::App* desire;
-  CLI::App* adopt;
-  CLI::App* forget;
-  CLI::App* begin_attempt;
-  CLI::App* end_attempt;
-  CLI::App* remove;
-  CLI::App* prune;
-  PublishCommands publishing;
-};
-
-PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, PublishWords& words) {
-  PublishCommands commands{};
-  commands.pack = app.add_subcommand("pack");
-  commands.pack->add_option("FILE", options.source);
-  commands.pack->add_option("--version", words.version);
-  commands.pack->add_option("--arch", options.arch);
-  commands.pack->add_option("--entry", options.entry);
-  commands.pack->add_option("--min-protocol", options.min_protocol);
-  commands.pack->add_option("--expires", words.expires);
-  commands.pack->add_flag("--no-undo", options.no_undo);
-  commands.pack->add_option("--out", options.out);
-  commands.pack->add_option("--sign", options.secret_key);
-  commands.pack->add_option("--check", options.check);
-  commands.pack->add_flag("--npm", options.npm);
-  commands.pack->add_flag("--wheels", options.wheels);
-  commands.pack->add_flag("--scripts", options.scripts);
-
-  CLI::App* key = app.add_subcommand("key");
-  key->require_subcommand(1);
-  commands.key_make = key->add_subcommand("make");
-  commands.key_make->add_option("SECRET", options.source)->required();
-  commands.key_make->add_option("--public", options.public_key);
-  commands.key_make->add_flag("--no-password", options.no_password);
-  commands.key_public = key->add_subcommand("public");
-  commands.key_public->add_option("SECRET", options.source)->required();
-  return commands;
+// Adds a command that performs `task`.
+CLI::App& add_command(CLI::App& parent, Options& options, const std::string& name, Task task) {
+  CLI::App& command = *parent.add_subcommand(name);
+  command.callback([&options, task] { options.task = task; });
+  return command;
 }
 
-Commands declare(CLI::App& app, Options& options, Words& words) {
+CLI::Option* add_version(CLI::App& command, const std::string& name,
+                         std::optional<Version>& version) {
+  return command.add_option_function<std::string>(name, [&version](const std::string& text) {
+    version = Version::parse(text);
+    if (!version) throw CLI::ValidationError("`" + text + "` is no version such as 1.2.3");
+  });
+}
+
+// Adds an option whose value `parse` turns into a number. If it cannot, the error message says that
+// the option needs `wanted`.
+void add_number(CLI::App& command, const std::string& name, std::optional<std::int64_t>& number,
+                std::optional<std::int64_t> (*parse)(std::string_view), const std::string& wanted) {
+  command.add_option_function<std::string>(
+      name, [name, &number, parse, wanted](const std::string& text) {
+        number = parse(text);
+        if (!number) throw CLI::ValidationError(name + " needs " + wanted);
+      });
+}
+
+void add_publishing(CLI::App& app, Options& options) {
+  PublishOptions& publishing = options.publishing;
+  CLI::App& pack = add_command(app, options, "pack", Task::pack);
+  pack.add_option("FILE", publishing.source);
+  add_version(pack, "--version", options.version);
+  pack.add_option("--arch", publishing.arch);
+  pack.add_option("--entry", publishing.entry);
+  pack.add_option("--min-protocol", publishing.min_protocol);
+  add_number(pack, "--expires", publishing.expires, &parse_moment,
+             "a time such as 2030-01-31T00:00:00Z");
+  pack.add_flag("--no-undo", publishing.no_undo);
+  pack.add_option("--out", publishing.out);
+  pack.add_option("--sign", publishing.secret_key);
+  pack.add_option("--check", publishing.check);
+  pack.add_flag("--npm", publishing.npm);
+  pack.add_flag("--wheels", publishing.wheels);
+  pack.add_flag("--scripts", publishing.scripts);
+
+  CLI::App& key = *app.add_subcommand("key");
+  key.require_subcommand(1);
+  CLI::App& make = add_command(key, options, "make", Task::key_make);
+  make.add_option("SECRET", publishing.source)->required();
+  make.add_option("--public", publishing.public_key);
+  make.add_flag("--no-password", publishing.no_password);
+  CLI::App& show_public = add_command(key, options, "public", Task::key_public);
+  show_public.add_option("SECRET", publishing.source)->required();
+}
+
+void add_releases(CLI::App& app, Options& options) {
+  const auto command = [&](const std::string& name, Task task) -> CLI::App& {
+    return add_command(app, options, name, task);
+  };
+  CLI::App& add = command("add", Task::add);
+  add.add_option("MANIFEST", options.source)->required();
+  add.add_option("--sha256", options.sha256);
+  add.add_option("--cacert", options.cacert);
+  add.add_flag("--unsigned", options.unsigned_is_wanted);
+  add.add_flag("--older", options.older_is_wanted);
+  command("list", Task::list);
+  add_version(command("show", Task::show), "VERSION", options.version)->required();
+  CLI::App& verify = command("verify", Task::verify);
+  add_version(verify, "VERSION", options.version);
+  verify.add_flag("--all", options.all);
+  CLI::App& desire = command("desire", Task::desire);
+  add_version(desire, "VERSION", options.version);
+  desire.add_flag("--newest", options.newest);
+  CLI::App& adopt = command("adopt", Task::adopt);
+  adopt.add_option("LINK", options.source)->required();
+  add_version(adopt, "--as", options.version)->required();
+  add_version(command("forget", Task::forget), "VERSION", options.version)->required();
+  add_version(command("try", Task::begin_attempt), "--running", options.version)->required();
+  CLI::App& fail = command("fail", Task::end_attempt);
+  fail.add_option("ID", options.failure.id)->required();
+  fail.add_option("--stage", options.failure.stage)->required();
+  fail.add_option("--reason", options.failure.reason)->required();
+  fail.add_option("--errno", options.failure.errno_name);
+  add_version(command("remove", Task::remove), "VERSION", options.version)->required();
+  CLI::App& prune = command("prune", Task::prune);
+  prune.add_option("--keep", options.keep)->required();
+  add_number(prune, "--older", options.older_s, &parse_age, "an age such as 30d, 12h, 90m or 10s");
+}
+
+void declare(CLI::App& app, Options& options) {
   app.set_help_flag("-h,--help");
   app.set_version_flag("--version", "");
   app.add_option("--dir", options.directory);
@@ -85,63 +109,8 @@ Commands declare(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--json", options.json);
   app.require_subcommand(1);
   app.fallthrough();
-
-  Commands commands{};
-  commands.add = app.add_subcommand("add");
-  commands.add->add_option("MANIFEST", options.source)->required();
-  commands.add->add_option("--sha256", options.sha256);
-  commands.add->add_option("--cacert", options.cacert);
-  commands.add->add_flag("--unsigned", options.unsigned_is_wanted);
-  commands.add->add_flag("--older", options.older_is_wanted);
-  commands.list = app.add_subcommand("list");
-  commands.show = app.add_subcommand("show");
-  commands.show->add_option("VERSION", words.version)->required();
-  commands.verify = app.add_subcommand("verify");
-  commands.verify->add_option("VERSION", words.version);
-  commands.verify->add_flag("--all", options.all);
-  commands.desire = app.add_subcommand("desire");
-  commands.desire->add_option("VERSION", words.version);
-  commands.desire->add_flag("--newest", options.newest);
-  commands.adopt = app.add_subcommand("adopt");
-  commands.adopt->add_option("LINK", options.source)->required();
-  commands.adopt->add_option("--as", words.as)->required();
-  commands.forget = app.add_subcommand("forget");
-  commands.forget->add_option("VERSION", words.version)->required();
-  commands.begin_attempt = app.add_subcommand("try");
-  commands.begin_attempt->add_option("--running", words.running)->required();
-  commands.end_attempt = app.add_subcommand("fail");
-  commands.end_attempt->add_option("ID", options.failure.id)->required();
-  commands.end_attempt->add_option("--stage", options.failure.stage)->required();
-  commands.end_attempt->add_option("--reason", options.failure.reason)->required();
-  commands.end_attempt->add_option("--errno", options.failure.errno_name);
-  commands.remove = app.add_subcommand("remove");
-  commands.remove->add_option("VERSION", words.version)->required();
-  commands.prune = app.add_subcommand("prune");
-  commands.prune->add_option("--keep", options.keep)->required();
-  commands.prune->add_option("--older", words.older);
-  commands.publishing = declare_publishing(app, options.publishing, words.publishing);
-  return commands;
-}
-
-Task task_of(const Commands& commands) {
-  const std::pair<CLI::App*, Task> tasks[] = {{commands.add, Task::add},
-                                              {commands.list, Task::list},
-                                              {commands.show, Task::show},
-                                              {commands.verify, Task::verify},
-                                              {commands.desire, Task::desire},
-                                              {commands.adopt, Task::adopt},
-                                              {commands.forget, Task::forget},
-                                              {commands.begin_attempt, Task::begin_attempt},
-                                              {commands.end_attempt, Task::end_attempt},
-                                              {commands.remove, Task::remove},
-                                              {commands.prune, Task::prune},
-                                              {commands.publishing.pack, Task::pack},
-                                              {commands.publishing.key_make, Task::key_make},
-                                              {commands.publishing.key_public, Task::key_public}};
-  for (const auto& [command, task] : tasks) {
-    if (command->parsed()) return task;
-  }
-  return Task::show_help;
+  add_releases(app, options);
+  add_publishing(app, options);
 }
 
 Refusal usage(std::string reason) {
@@ -157,8 +126,8 @@ std::string public_path(const std::string& secret) {
   return path + ".pub";
 }
 
-// Checks that the publishers' options can be used together, and parses the values in `words`.
-Outcome check_publishing(Options& options, const PublishWords& words) {
+// Checks that the publishers' options can be used together.
+Outcome check_publishing(Options& options) {
   PublishOptions& publishing = options.publishing;
   if (options.task == Task::pack && !publishing.check.empty()) {
     if (!publishing.source.empty()) return usage("--check takes no other file");
@@ -176,38 +145,17 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
   }
   // With --npm, package.json states a name and a version, so the command line need not.
   if (options.name.empty() && !publishing.npm) return usage("pack needs --name=NAME");
-  if (words.version.empty() && !publishing.npm) return usage("pack needs --version=VERSION");
-  options.version = Version::parse(words.version);
-  if (!options.version && !words.version.empty())
-    return usage("`" + words.version + "` is no version such as 1.2.3");
+  if (!options.version && !publishing.npm) return usage("pack needs --version=VERSION");
   if (publishing.out.empty()) return usage("--out needs a directory");
-  if (words.expires.empty()) return std::monostate{};
-  publishing.expires = parse_moment(words.expires);
-  if (publishing.expires) return std::monostate{};
-  return usage("--expires needs a time such as 2030-01-31T00:00:00Z");
+  return std::monostate{};
 }
 
 bool publishes(Task task) {
   return task == Task::pack || task == Task::key_make || task == Task::key_public;
 }
 
-bool needs_version(Task task) {
-  return task == Task::show || task == Task::adopt || task == Task::forget ||
-         task == Task::remove || task == Task::begin_attempt;
-}
-
-const std::string& version_text(Task task, const Words& words) {
-  if (task == Task::adopt) return words.as;
-  return task == Task::begin_attempt ? words.running : words.version;
-}
-
-Outcome check(Options& options, const Words& words) {
-  if (publishes(options.task)) return check_publishing(options, words.publishing);
-  const std::string& text = version_text(options.task, words);
-  if (!text.empty() || needs_version(options.task)) {
-    options.version = Version::parse(text);
-    if (!options.version) return usage("`" + text + "` is no version such as 1.2.3");
-  }
+Outcome check(Options& options) {
+  if (publishes(options.task)) return check_publishing(options);
   if (options.task == Task::desire && options.version.has_value() == options.newest) {
     return usage("desire needs a version or --newest");
   }
@@ -216,10 +164,6 @@ Outcome check(Options& options, const Words& words) {
   }
   if (options.task == Task::prune && (options.keep < 1 || options.keep > keep_max)) {
     return usage("--keep needs a number from 1 to 1,000,000");
-  }
-  if (!words.older.empty()) {
-    options.older_s = parse_age(words.older);
-    if (!options.older_s) return usage("--older needs an age such as 30d, 12h, 90m or 10s");
   }
   return std::monostate{};
 }
@@ -311,9 +255,8 @@ Result<Options> parse_options(int argc, const char* const* argv) {
     return usage(option + ": its value is empty");
   }
   Options options;
-  Words words;
   CLI::App app;
-  const Commands commands = declare(app, options, words);
+  declare(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -327,8 +270,7 @@ Result<Options> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::Error& error) {
     return usage(error.what());
   }
-  options.task = task_of(commands);
-  if (const Outcome sound = check(options, words); !sound) return sound.refusal();
+  if (const Outcome sound = check(options); !sound) return sound.refusal();
   return options;
 }
 
