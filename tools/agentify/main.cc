@@ -199,9 +199,9 @@ int main(int argc, char** argv) {
   // Under an upgrader, the first argument is always an option or `--`. So a daemon with the name
   // `run` is never mistaken for the command `run`.
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
-  if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});
-  if (command == "unit") return agentify::perform_unit({argv + 2, argv + argc});
+  if (command == "run") return agentify::perform_run(argc - 1, argv + 1);
+  if (command == "doctor") return agentify::perform_doctor(argc - 1, argv + 1);
+  if (command == "unit") return agentify::perform_unit(argc - 1, argv + 1);
   agentify::survive_a_broken_log();
   return agentify::perform(agentify::parse_command_line(argc, argv));
 }

@@ -252,33 +252,41 @@ std::string path_of_daemon(const std::string& name) {
   return error ? "" : path.lexically_normal().string();
 }
 
+using DoctorLine = upgrader::CommandLineOf<Patient>;
+
+// Parses the command line of `agentify doctor`, in which argv[0] is `doctor`.
+DoctorLine parse_doctor(int argc, const char* const* argv) {
+  Launch launch;
+  const auto set = [&launch](const upgrader::Argument& argument) {
+    if (argument.name != "--name") return complaint_about(argument, "no such option");
+    launch.name = std::string(argument.value.value_or(""));
+    return launch.name.empty() ? complaint_about(argument, "needs =NAME") : "";
+  };
+  const auto finish = [&](int at) -> DoctorLine {
+    if (at >= argc) return UsageError{"DAEMON is missing"};
+    launch.daemon = argv[at];
+    auto named = with_name(launch, "");
+    if (auto* wrong = std::get_if<UsageError>(&named)) return std::move(*wrong);
+    Patient patient{.name = std::get<Launch>(named).name, .words = {argv + at, argv + argc}};
+    patient.words[0] = path_of_daemon(launch.daemon);
+    if (patient.words[0].empty()) return UsageError{launch.daemon + ": not in PATH; give its path"};
+    return patient;
+  };
+  return upgrader::parse_options<Patient>(argc, argv, set, finish);
+}
+
+int print(const std::string& text) {
+  return upgrader::print_text(doctor_name, text, doctor_good, doctor_failed);
+}
+
 }  // namespace
 
-int perform_doctor(const std::vector<std::string>& words) {
-  Launch launch;
-  std::size_t at = 0;
-  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-' && words[at] != "--";
-       ++at) {
-    const std::string& word = words[at];
-    if (word == "--help" || word == "-h") {
-      return upgrader::print_text(doctor_name, doctor_help(), doctor_good, doctor_failed);
-    }
-    const upgrader::Argument argument = upgrader::take_apart(word);
-    if (argument.name != "--name") return say(word + ": no such option", doctor_usage);
-    launch.name = std::string(argument.value.value_or(""));
-    if (launch.name.empty()) return say(word + ": needs =NAME", doctor_usage);
-  }
-  if (at < words.size() && words[at] == "--") ++at;
-  if (at >= words.size()) return say("DAEMON is missing", doctor_usage);
-  launch.daemon = words[at];
-  auto named = with_name(std::move(launch), "");
-  if (const auto* wrong = std::get_if<UsageError>(&named)) return say(wrong->reason, doctor_usage);
-  Patient patient{.name = std::get<Launch>(named).name,
-                  .words = {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()}};
-  patient.words[0] = path_of_daemon(patient.words[0]);
-  if (patient.words[0].empty()) {
-    return say(words[at] + ": not in PATH; give its path", doctor_usage);
-  }
+int perform_doctor(int argc, const char* const* argv) {
+  DoctorLine line = parse_doctor(argc, argv);
+  if (std::holds_alternative<HelpWanted>(line)) return print(doctor_help());
+  if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
+  if (const auto* wrong = std::get_if<UsageError>(&line)) return say(wrong->reason, doctor_usage);
+  const Patient& patient = std::get<Patient>(line);
   auto programs = find_programs();
   if (const auto* none = std::get_if<NoPlace>(&programs)) return say(none->why, doctor_failed);
   if (const auto refused = refusal_to_run(patient)) return say(*refused, doctor_failed);

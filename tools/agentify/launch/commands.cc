@@ -115,8 +115,8 @@ bool begins_as_script(const std::string& path) {
 
 }  // namespace
 
-int perform_run(const std::vector<std::string>& words) {
-  LaunchLine line = parse_run(words);
+int perform_run(int argc, const char* const* argv) {
+  LaunchLine line = parse_run(argc, argv);
   if (std::holds_alternative<HelpWanted>(line)) return print(run_help());
   if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
   if (const auto* wrong = std::get_if<UsageError>(&line)) return answer("run", *wrong);
@@ -125,8 +125,8 @@ int perform_run(const std::vector<std::string>& words) {
   return start(std::get<Launch>(launch));
 }
 
-int perform_unit(const std::vector<std::string>& words) {
-  UnitLine line = parse_unit(words);
+int perform_unit(int argc, const char* const* argv) {
+  UnitLine line = parse_unit(argc, argv);
   if (std::holds_alternative<HelpWanted>(line)) return print(unit_help());
   if (std::holds_alternative<VersionWanted>(line)) return print(version_text());
   if (const auto* wrong = std::get_if<UsageError>(&line)) return answer("unit", *wrong);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/argument.h"
 
@@ -12,30 +13,27 @@ namespace agentify {
 namespace {
 
 using upgrader::Argument;
+using upgrader::complaint_about;
 using upgrader::take_apart;
 
-std::optional<UsageError> set_text(const Argument& argument, std::string& text,
-                                   std::string_view form) {
-  if (argument.value.value_or("").empty()) {
-    return UsageError{upgrader::complaint_about(argument, form)};
-  }
+std::string set_text(const Argument& argument, std::string& text, std::string_view form) {
+  if (argument.value.value_or("").empty()) return complaint_about(argument, form);
   text = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
-std::optional<UsageError> add_upgrader_option(const Argument& argument, Launch& launch) {
+std::string add_upgrader_option(const Argument& argument, Launch& launch) {
   const std::string option(argument.value.value_or(""));
   if (!option.starts_with("--")) {
-    return UsageError{upgrader::complaint_about(
-        argument, "needs =OPTION, an option of the upgrader, such as --upgrader=--trial=1m")};
+    return complaint_about(
+        argument, "needs =OPTION, an option of the upgrader, such as --upgrader=--trial=1m");
   }
   constexpr std::string_view adapter_option = "--adapter";
   if (take_apart(option).name == adapter_option) {
-    return UsageError{upgrader::complaint_about(
-        argument, "the adapter is agentify; its options are given as they are")};
+    return complaint_about(argument, "the adapter is agentify; its options are given as they are");
   }
   launch.upgrader.push_back(option);
-  return std::nullopt;
+  return "";
 }
 
 std::vector<const char*> pointers_to(const std::vector<std::string>& words) {
@@ -47,60 +45,49 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& words) {
 
 // Checks the options that are meant for agentify, with the parser that agentify uses when the
 // upgrader starts it.
-std::optional<UsageError> judge_adapter_options(const Launch& launch) {
+std::string judge_adapter_options(const Launch& launch) {
   std::vector<std::string> words = {"agentify"};
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
   if (launch.releases) words.push_back("--follow=" + *launch.releases);
   words.insert(words.end(), {"--", launch.daemon});
   const std::vector<const char*> argv = pointers_to(words);
   const CommandLine judged = parse_command_line(static_cast<int>(argv.size()), argv.data());
-  if (const auto* wrong = std::get_if<UsageError>(&judged)) return *wrong;
-  return std::nullopt;
+  const auto* wrong = std::get_if<UsageError>(&judged);
+  return wrong == nullptr ? "" : wrong->reason;
 }
 
 }  // namespace
 
-std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch) {
-  const Argument argument = take_apart(word);
+std::string set_launch_option(const Argument& argument, Launch& launch) {
   const std::string_view name = argument.name;
   if (name == "--name") return set_text(argument, launch.name, "needs =NAME");
   if (name == "--releases") {
     return set_text(argument, launch.releases.emplace(),
                     "needs =DIR, where DIR is a directory of agent-releases");
   }
-  if (name == "--upgrader") return add_upgrader_option(argument, launch);
-  launch.adapter.push_back(word);
-  return std::nullopt;
+  if (name == repeatable_option) return add_upgrader_option(argument, launch);
+  launch.adapter.emplace_back(argument.whole);
+  return "";
 }
 
-std::optional<UsageError> finish_launch(const std::vector<std::string>& words, std::size_t at,
-                                        const std::string& command, Launch& launch) {
-  if (at < words.size() && words[at] == "--") ++at;
+std::string finish_launch(std::vector<std::string> words, const std::string& command,
+                          Launch& launch) {
   if (launch.releases) {
     launch.daemon = *launch.releases + "/current";
-  } else if (at < words.size()) {
-    launch.daemon = words[at++];
+  } else if (!words.empty()) {
+    launch.daemon = words.front();
+    words.erase(words.begin());
   } else {
-    return UsageError{"DAEMON is missing: agentify " + command +
-                      " [options] -- DAEMON [ARG ...]; with --releases=DIR it is DIR/current"};
+    return "DAEMON is missing: agentify " + command +
+           " [options] -- DAEMON [ARG ...]; with --releases=DIR it is DIR/current";
   }
-  launch.args.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  launch.args = std::move(words);
   return judge_adapter_options(launch);
-}
-
-bool ends_options(const std::string& word) {
-  return word.size() < 2 || word[0] != '-' || word == "--";
 }
 
 bool holds_option(const std::vector<std::string>& options, std::string_view name) {
   return std::any_of(options.begin(), options.end(),
                      [name](const std::string& option) { return take_apart(option).name == name; });
-}
-
-bool given_before(const std::vector<std::string>& words, std::size_t end) {
-  const std::string_view name = take_apart(words[end]).name;
-  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end),
-                     [name](const std::string& other) { return take_apart(other).name == name; });
 }
 
 // ---- the command lines of `agentify run` and of the upgrader
@@ -129,25 +116,19 @@ std::string base_name(std::string path) {
 
 }  // namespace
 
-LaunchLine parse_run(const std::vector<std::string>& words) {
+LaunchLine parse_run(int argc, const char* const* argv) {
   Launch launch;
-  std::size_t at = 0;
-  for (; at < words.size() && !ends_options(words[at]); ++at) {
-    const std::string& word = words[at];
-    if (word == "--help" || word == "-h") return HelpWanted{};
-    if (word == "--version") return VersionWanted{};
-    const std::string_view name = upgrader::take_apart(word).name;
-    if (name != "--upgrader" && given_before(words, at)) {
-      return UsageError{word + ": is given twice"};
-    }
-    if (word == "--print") {
-      launch.print = true;
-    } else if (auto wrong = set_launch_option(word, launch)) {
-      return *std::move(wrong);
-    }
-  }
-  if (auto wrong = finish_launch(words, at, "run", launch)) return *std::move(wrong);
-  return launch;
+  const auto set = [&launch](const Argument& argument) -> std::string {
+    if (argument.whole != "--print") return set_launch_option(argument, launch);
+    launch.print = true;
+    return "";
+  };
+  const auto finish = [&](int at) -> LaunchLine {
+    if (auto wrong = finish_launch({argv + at, argv + argc}, "run", launch); !wrong.empty())
+      return UsageError{std::move(wrong)};
+    return launch;
+  };
+  return upgrader::parse_options<Launch>(argc, argv, set, finish, repeatable_option);
 }
 
 std::variant<Launch, UsageError> with_name(Launch launch, const std::string& name_of_releases) {

@@ -28,33 +28,31 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
+using LaunchLine = upgrader::CommandLineOf<Launch>;
 
-// Parses the arguments after `agentify run`. Checks the options that agentify will get. The
-// upgrader checks the options in `--upgrader=OPTION` itself: see judging_command().
-[[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
+// Parses the command line of `agentify run`, in which argv[0] is `run`. Checks the options that
+// agentify will get. The upgrader checks the options in `--upgrader=OPTION` itself: see
+// judging_command().
+[[nodiscard]] LaunchLine parse_run(int argc, const char* const* argv);
 
 // ---- parsing the options that `agentify run` and `agentify unit` share, one argument at a time
 
-// Sets the member of `launch` for one option. Returns an error if the option is wrong. An option
-// that `agentify run` does not know is kept for the agentify process that the upgrader will start.
-[[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
+// The only option that may be given several times.
+inline constexpr std::string_view repeatable_option = "--upgrader";
 
-// Sets the daemon and the daemon's arguments from words[at] on, and checks that the options for
-// agentify can be used together. The text of an error begins with `command`, such as "run".
-[[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
-                                                      std::size_t at, const std::string& command,
-                                                      Launch& launch);
+// Sets the member of `launch` for one option. Returns what is wrong with the option, or an empty
+// text. An option that `agentify run` does not know is kept for the agentify process that the
+// upgrader will start.
+[[nodiscard]] std::string set_launch_option(const upgrader::Argument& argument, Launch& launch);
 
-// Returns true if this argument ends the options on a command line: it is `--`, or it is not an
-// option.
-[[nodiscard]] bool ends_options(const std::string& word);
+// Sets the daemon and the daemon's arguments to `words`, which follow the options, and checks that
+// the options for agentify can be used together. Returns what is wrong, or an empty text. `command`
+// is `run` or `unit`.
+[[nodiscard]] std::string finish_launch(std::vector<std::string> words, const std::string& command,
+                                        Launch& launch);
 
 // Returns true if `options`, each of the form --NAME or --NAME=VALUE, has an option with this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
-
-// Returns true if words[end] is an option that was given already, before words[end].
-[[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
 // ---- the upgrader's directory and its command line
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/argument.h"
 #include "tools/agentify/launch/launch.h"
@@ -10,6 +11,7 @@ namespace agentify {
 namespace {
 
 using upgrader::Argument;
+using upgrader::complaint_about;
 
 struct InitName {
   InitSystem init;
@@ -25,7 +27,7 @@ constexpr InitName init_names[] = {
 
 // Returns true if the text has control bytes. Not every init system allows control bytes in its
 // service files.
-bool has_control_byte(const std::string& text) {
+bool has_control_byte(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char byte) {
     return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f';
   });
@@ -40,48 +42,42 @@ bool is_service_name(std::string_view text) {
   return !text.empty() && text[0] != '-' && std::all_of(text.begin(), text.end(), is_service_byte);
 }
 
-std::optional<UsageError> set_init(const Argument& argument, std::optional<InitSystem>& init) {
+std::string set_init(const Argument& argument, std::optional<InitSystem>& init) {
   std::string names;
   for (const InitName& known : init_names) {
     if (argument.value == known.name) init = known.init;
     names += (names.empty() ? "=" : " or =") + std::string(known.name);
   }
-  if (init) return std::nullopt;
-  return UsageError{upgrader::complaint_about(argument, "needs " + names)};
+  return init ? "" : complaint_about(argument, "needs " + names);
 }
 
-std::optional<UsageError> set_service_name(const Argument& argument, std::string& text) {
+std::string set_service_name(const Argument& argument, std::string& text) {
   if (!is_service_name(argument.value.value_or(""))) {
-    return UsageError{
-        upgrader::complaint_about(argument, "needs a name of letters, digits and . _ - @ + :")};
+    return complaint_about(argument, "needs a name of letters, digits and . _ - @ + :");
   }
   text = std::string(*argument.value);
-  return std::nullopt;
+  return "";
 }
 
-std::optional<UsageError> set_unit_option(const std::string& word, Unit& unit,
-                                          std::optional<InitSystem>& init) {
-  const Argument argument = upgrader::take_apart(word);
+std::string set_unit_option(const Argument& argument, Unit& unit, std::optional<InitSystem>& init) {
   const std::string_view name = argument.name;
-  if (has_control_byte(word)) {
-    return UsageError{std::string(name) + ": a service file cannot hold a control character"};
+  if (has_control_byte(argument.whole)) {
+    return std::string(name) + ": a service file cannot hold a control character";
   }
   if (name == "--init") return set_init(argument, init);
   if (name == "--user") return set_service_name(argument, unit.user);
   if (name == "--replaces") return set_service_name(argument, unit.replaces);
   if (name == "--prepare") {
-    if (argument.value.value_or("").empty()) {
-      return UsageError{upgrader::complaint_about(argument, "needs =COMMAND, as /bin/sh has it")};
-    }
-    unit.prepare = std::string(*argument.value);
-    return std::nullopt;
+    unit.prepare = std::string(argument.value.value_or(""));
+    return unit.prepare.empty() ? complaint_about(argument, "needs =COMMAND, as /bin/sh has it")
+                                : "";
   }
-  return set_launch_option(word, unit.launch);
+  return set_launch_option(argument, unit.launch);
 }
 
 // Refuses relative paths of directories, since the working directory of the service differs from
-// that of the caller.
-std::optional<UsageError> judge_directories(const Launch& launch) {
+// that of the caller. Returns what is wrong, or an empty text.
+std::string judge_directories(const Launch& launch) {
   std::vector<std::string> options = launch.adapter;
   if (launch.releases) options.push_back("--releases=" + *launch.releases);
   for (const std::string& option : options) {
@@ -89,37 +85,34 @@ std::optional<UsageError> judge_directories(const Launch& launch) {
     const bool is_directory =
         argument.name == "--releases" || argument.name.starts_with("--follow");
     if (!is_directory || argument.value.value_or("").starts_with('/')) continue;
-    return UsageError{upgrader::complaint_about(argument, "has to begin with a slash here")};
+    return complaint_about(argument, "has to begin with a slash here");
   }
-  return std::nullopt;
+  return "";
+}
+
+// Sets what follows the options, and checks the whole. Returns what is wrong, or an empty text.
+std::string finish_unit(const std::vector<std::string>& words,
+                        const std::optional<InitSystem>& init, Unit& unit) {
+  if (!init) return "--init=INIT is missing: systemd, openrc, runit, ...";
+  unit.init = *init;
+  if (std::string wrong = finish_launch(words, "unit", unit.launch); !wrong.empty()) return wrong;
+  if (std::any_of(words.begin(), words.end(), has_control_byte))
+    return "a service file cannot hold an argument with a control character";
+  return judge_directories(unit.launch);
 }
 
 }  // namespace
 
-UnitLine parse_unit(const std::vector<std::string>& words) {
+UnitLine parse_unit(int argc, const char* const* argv) {
   Unit unit;
   std::optional<InitSystem> init;
-  std::size_t at = 0;
-  for (; at < words.size() && !ends_options(words[at]); ++at) {
-    const std::string& word = words[at];
-    if (word == "--help" || word == "-h") return HelpWanted{};
-    if (word == "--version") return VersionWanted{};
-    const std::string_view name = upgrader::take_apart(word).name;
-    if (name != "--upgrader" && given_before(words, at)) {
-      return UsageError{word + ": is given twice"};
-    }
-    if (auto wrong = set_unit_option(word, unit, init)) return *std::move(wrong);
-  }
-  if (!init) return UsageError{"--init=INIT is missing: systemd, openrc, runit, ..."};
-  unit.init = *init;
-  if (auto wrong = finish_launch(words, at, "unit", unit.launch)) return *std::move(wrong);
-  for (; at < words.size(); ++at) {
-    if (has_control_byte(words[at])) {
-      return UsageError{"a service file cannot hold an argument with a control character"};
-    }
-  }
-  if (auto wrong = judge_directories(unit.launch)) return *std::move(wrong);
-  return unit;
+  const auto set = [&](const Argument& argument) { return set_unit_option(argument, unit, init); };
+  const auto finish = [&](int at) -> UnitLine {
+    if (auto wrong = finish_unit({argv + at, argv + argc}, init, unit); !wrong.empty())
+      return UsageError{std::move(wrong)};
+    return unit;
+  };
+  return upgrader::parse_options<Unit>(argc, argv, set, finish, repeatable_option);
 }
 
 std::string unit_text(const Unit& unit) {

@@ -32,11 +32,11 @@ struct Unit {
   [[nodiscard]] std::string service() const { return launch.name + "-agent"; }
 };
 
-using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
+using UnitLine = upgrader::CommandLineOf<Unit>;
 
-// Parses the arguments after `agentify unit`. Does not set the members of Unit that depend on the
-// machine, such as the paths of programs.
-[[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
+// Parses the command line of `agentify unit`, in which argv[0] is `unit`. Does not set the members
+// of Unit that depend on the machine, such as the paths of programs.
+[[nodiscard]] UnitLine parse_unit(int argc, const char* const* argv);
 
 // Returns the text of the service file. All members of Unit must be set.
 [[nodiscard]] std::string unit_text(const Unit& unit);
