@@ -141,10 +141,7 @@ void Play::start(const Step& step, Time now) {
 
 void Play::tell_step(const Step& step, Time now) {
   Life& it = life(step.agent);
-  if (step.activates) {
-    it.told_activate = true;
-    it.activated_at = now;
-  }
+  if (step.activates) it.told_activate = true;
   if (step.stops) {
     it.told_stop = true;
     it.said_cancel = false;

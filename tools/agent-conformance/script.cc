@@ -70,10 +70,8 @@ void take(Life& life, const Said& said, Time now) {
     life.heartbeats.push_back(now);
   } else if (said.type == "extend") {
     life.extended = Duration(said.ms);
-    life.extended_at = now;
   } else if (said.type == "stopped") {
     life.said_stopped = true;
-    life.stopped_at = now;
     life.state = said.state;
   } else if (said.type == "cancel") {
     life.said_cancel = true;

@@ -55,7 +55,6 @@ struct Life {
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
   Duration extended{0};  // the time that the agent requested by its last `extend`
-  std::optional<Time> extended_at;
 
   bool told_activate = false;
   bool told_stop = false;  // `stop` was sent, and the agent has not sent `cancel` since
@@ -64,7 +63,6 @@ struct Life {
   // the id of the upgrade for which the last `stop` was sent; empty if that `stop` had a different
   // reason
   std::string upgrade;
-  std::optional<Time> activated_at, stopped_at;
 
   bool output_closed = false;
   bool input_taken = false;

@@ -72,10 +72,8 @@ std::optional<HttpUrl> parse_http_url(std::string_view text) {
     const std::string zone = part_of(parsed.get(), CURLUPART_ZONEID);
     host = host.substr(1, host.size() - 2) + (zone.empty() ? "" : "%" + zone);
   }
-  const std::optional<std::uint16_t> port = parse_port(part_of(parsed.get(), CURLUPART_PORT));
-  if (host.empty() || !port) return std::nullopt;
+  if (host.empty() || !parse_port(part_of(parsed.get(), CURLUPART_PORT))) return std::nullopt;
   url.host = std::move(host);
-  url.port = *port;
   return url;
 }
 

@@ -17,7 +17,6 @@ namespace agentify {
 struct HttpUrl {
   std::string text;  // the whole URL, for libcurl
   std::string host;  // the host, without the brackets of an IPv6 address
-  std::uint16_t port = 80;
   bool tls = false;
 
   bool operator==(const HttpUrl&) const = default;

@@ -229,13 +229,10 @@ TEST_CASE("a stop plan ends with SIGKILL, at its end or when the deadline is nea
 }
 
 TEST_CASE("a URL of HTTP is parsed") {
-  const auto url = [](const char* text, const char* host, std::uint16_t port, bool tls) {
-    return HttpUrl{.text = text, .host = host, .port = port, .tls = tls};
-  };
-  for (const HttpUrl& known : {url("http://a", "a", 80, false), url("https://a/", "a", 443, true),
-                               url("http://127.0.0.1:8080/x?y=1", "127.0.0.1", 8080, false),
-                               url("https://[::1]:81/", "::1", 81, true),
-                               url("http://[fe80::1%25lo]/", "fe80::1%lo", 80, false)})
+  for (const HttpUrl& known : {HttpUrl{"http://a", "a", false}, HttpUrl{"https://a/", "a", true},
+                               HttpUrl{"http://127.0.0.1:8080/x?y=1", "127.0.0.1", false},
+                               HttpUrl{"https://[::1]:81/", "::1", true},
+                               HttpUrl{"http://[fe80::1%25lo]/", "fe80::1%lo", false}})
     CHECK(parse_http_url(known.text) == known);
   for (const char* wrong :
        {"", "ftp://a", "http://", "http:///x", "https:///x", "http://a:0", "http://a:x/",
@@ -264,10 +261,10 @@ TEST_CASE("every kind of readiness and health is parsed, and any other is refuse
   CHECK(ready("after:2s") == ReadyKind{ByTime{2s}});
   CHECK(ready("tcp:80") == ReadyKind{ProbeKind{TcpProbe{{"127.0.0.1", 80}}}});
   CHECK(ready("unix:/a") == ReadyKind{ProbeKind{UnixProbe{"/a"}}});
-  const ReadyKind by_http = ProbeKind{HttpProbe{{"http://a/", "a", 80, false}}};
+  const ReadyKind by_http = ProbeKind{HttpProbe{{"http://a/", "a", false}}};
   CHECK(ready("http://a/") == by_http);
   CHECK(ready("http:http://a/") == by_http);
-  const ReadyKind by_https = ProbeKind{HttpProbe{{"https://a/", "a", 443, true}}};
+  const ReadyKind by_https = ProbeKind{HttpProbe{{"https://a/", "a", true}}};
   CHECK(ready("https://a/") == by_https);
   CHECK(ready("https:https://a/") == by_https);
   CHECK(ready("exec:true") == ReadyKind{ProbeKind{CommandProbe{"true"}}});

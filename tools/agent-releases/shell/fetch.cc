@@ -50,7 +50,6 @@ int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 // Receives the pieces of a file from libcurl. If `take` refuses a piece, the transfer ends.
 struct Sink {
   const Fetcher::Request& request;
-  CURL* handle;
   std::int64_t bytes;
   std::optional<Refusal> refusal{};
   bool too_long = false;
@@ -279,7 +278,7 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   if (const auto path = path_of_url(request.url)) return fetch_file(*path, request, cancelled_);
   prepare(request.url);
   CURL* const handle = handle_.get();
-  Sink sink{.request = request, .handle = handle, .bytes = request.from};
+  Sink sink{.request = request, .bytes = request.from};
   std::array<char, CURL_ERROR_SIZE> detail{};
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
