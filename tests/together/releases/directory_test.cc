@@ -2,6 +2,7 @@
 #include "tools/agent-releases/shell/directory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -49,6 +50,19 @@ TEST_CASE("a refusal has the errno from before the path was put together") {
   CHECK(refusal.error_number == ENOSPC);
   CHECK(refusal.reason.starts_with("cannot write " + directory.value().path_of("file") + ": "));
   CHECK(refusal.reason.find("make room") != std::string::npos);
+}
+
+TEST_CASE("a directory has the mode that it is made with, whatever the umask is") {
+  const TemporaryDirectory place;
+  const auto directory = Directory::open(place / "");
+  REQUIRE(directory);
+
+  const mode_t before = ::umask(0777);
+  const Outcome made = directory.value().make_directory("made", 0700);
+  ::umask(before);
+
+  REQUIRE(made);
+  CHECK((directory.value().status("made").value()->st_mode & 07777U) == 0700U);
 }
 
 TEST_CASE("a refusal that no system call caused has no errno") {

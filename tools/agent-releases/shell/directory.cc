@@ -169,7 +169,12 @@ Result<Directory> Directory::subdirectory(const std::string& name) const {
 }
 
 Outcome Directory::make_directory(const std::string& name, mode_t mode) const {
-  if (::mkdirat(descriptor(), name.c_str(), mode) == 0 || errno == EEXIST) return std::monostate{};
+  if (::mkdirat(descriptor(), name.c_str(), mode) != 0) {
+    if (errno == EEXIST) return std::monostate{};
+    return refusal_from_errno("make", *this, name);
+  }
+  // Add the bits that the umask has removed: without them, its owner could not use the directory.
+  if (::fchmodat(descriptor(), name.c_str(), mode, 0) == 0) return std::monostate{};
   return refusal_from_errno("make", *this, name);
 }
 
