@@ -1,6 +1,7 @@
 // The agent's end of the conversation with the upgrader. The session (session.js) decides; this
 // class performs the session's actions on the two pipes and the process.
 
+import cluster from 'node:cluster';
 import fs from 'node:fs';
 import net from 'node:net';
 import process from 'node:process';
@@ -93,7 +94,8 @@ export class Agent {
   // exits at once with status 143, and an active agent gets `stop`. Without an upgrader, nothing is
   // sent, and descriptors and environment are left alone. Throws an error with code EBUSY if this
   // process has opened its conversation before. Throws an error with code ENOTCONN if an agent has
-  // executed this program in its own place. Throws an error in a worker thread.
+  // executed this program in its own place. Throws an error in a worker thread, and in a worker of
+  // node:cluster whose parent is an agent.
   static open(version, { features = [] } = {}) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -104,6 +106,14 @@ export class Agent {
     const named = messages.checkFeatures(features);
     const alone = process.env.AGENT_PROTOCOL === undefined;
     if (!alone && !isMainThread) throw new Error('only the main thread can open the conversation');
+    // A worker executes the agent's program again, but has no upgrader, so an agent in the worker
+    // would activate itself beside its parent.
+    if (alone && cluster.isWorker && mark.isOfParent()) {
+      throw new Error(
+        'a worker of node:cluster has no upgrader of its own: call Agent.open() only if ' +
+          'cluster.isPrimary is true',
+      );
+    }
     if (alone && mark.isLeft()) {
       const error = new Error('this process has had its conversation with an upgrader');
       error.code = 'ENOTCONN';

@@ -28,6 +28,11 @@ export function leave() {
   process.env[variable] = `${process.pid} ${startOfProcess()}`;
 }
 
+// Returns true if the parent of this process has been an agent.
+export function isOfParent() {
+  return (process.env[variable] ?? '').split(' ')[0] === String(process.ppid);
+}
+
 export function isLeft() {
   const [number, start] = (process.env[variable] ?? '').split(' ');
   const own = startOfProcess();

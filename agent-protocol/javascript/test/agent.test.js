@@ -177,6 +177,32 @@ test('an agent in a worker thread is refused', async () => {
   assert.equal(printed, 'only the main thread can open the conversation\n');
 });
 
+test('an agent in a worker of node:cluster is refused', async () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
+  const worker = path.join(directory, 'worker.mjs');
+  fs.writeFileSync(
+    worker,
+    `import { Agent } from '${library}';
+    try {
+      Agent.open('1.0');
+    } catch ({ message }) {
+      console.error(message);
+    }
+    process.exit(0);`,
+  );
+  const { said, printed } = await played(
+    `import cluster from 'node:cluster';
+    import process from 'node:process';
+    Agent.open('1.0');
+    cluster.setupPrimary({ exec: '${worker}', execArgv: [] });
+    cluster.fork().on('exit', () => process.exit(0));`,
+    welcome,
+  );
+  fs.rmSync(directory, { recursive: true });
+  assert.deepEqual(said, ['hello']);
+  assert.match(printed, /^a worker of node:cluster has no upgrader of its own: .*isPrimary/);
+});
+
 test('an upgrade with a member that does not exist is refused', async () => {
   const { said, printed } = await played(
     `const agent = Agent.open('1.0');
