@@ -60,6 +60,26 @@ TEST_CASE("an upgrader that does not run yet is waited for") {
   CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == exit_done);
 }
 
+TEST_CASE("an upgrader that ended before it was seen to run is reported once, with its reason") {
+  PhaseWait wait("running", std::nullopt, "upgraderctl status");
+  CHECK(wait.start(0s).empty());
+  Status failed = in_phase("ended");
+  failed.ended = Ended{127, "AGENT: No such file or directory (ENOENT)", at(19)};
+
+  SECTION("no status was there before") {
+    CHECK(std::get<Say>(wait.step(looked(std::nullopt), 0s).at(0)).text ==
+          "no upgrader runs there yet; waiting for phase running");
+  }
+  SECTION("the status was there before") {}
+  const Orders orders = wait.step(looked(failed, Hearing::gone), 1s);
+  REQUIRE(orders.size() == 1);
+  CHECK(std::get<Say>(orders.at(0)).text ==
+        "the upgrader has ended with status 127: AGENT: No such file or directory (ENOENT); "
+        "waiting for phase running");
+  CHECK(wait.step(looked(failed, Hearing::gone), 2s).empty());
+  CHECK(ended_with(wait.step(looked(in_phase("running")), 3s)) == exit_done);
+}
+
 TEST_CASE("an upgrader that ends meanwhile ends the wait with 6, however its end is noticed") {
   PhaseWait wait("trial", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());

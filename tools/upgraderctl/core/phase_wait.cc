@@ -59,7 +59,7 @@ Orders PhaseWait::take(const Look& look, Duration now) {
     return finish(exit_ended, "the upgrader (" + life_name(first_->upgrader) + ") has ended" + end +
                                   " before phase " + phase_ + " was seen");
   }
-  if (status.ended) return say_once("the upgrader has ended; waiting for phase " + phase_);
+  if (status.ended) return nobody_runs_any_more(*status.ended);
   if (!first_) first_ = status;
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
@@ -75,6 +75,13 @@ Orders PhaseWait::no_status(const Look& look, bool lacks_rights) {
 
 Orders PhaseWait::nobody_runs() {
   return say_once("no upgrader runs there yet; waiting for phase " + phase_);
+}
+
+// Handles the end of an upgrader that this wait has not seen running. Says how the upgrader ended,
+// even if another sentence was said before: without init no other upgrader follows.
+Orders PhaseWait::nobody_runs_any_more(const Ended& ended) {
+  if (!std::exchange(told_end_, true)) told_ = false;
+  return say_once("the upgrader has ended " + end_clause(ended) + "; waiting for phase " + phase_);
 }
 
 Orders PhaseWait::say_once(std::string text) {

@@ -29,6 +29,7 @@ class PhaseWait : public Decider {
   [[nodiscard]] Orders take(const Look& look, Duration now);
   [[nodiscard]] Orders no_status(const Look& look, bool lacks_rights);
   [[nodiscard]] Orders nobody_runs();
+  [[nodiscard]] Orders nobody_runs_any_more(const Ended& ended);
   [[nodiscard]] Orders say_once(std::string text);
 
   std::string phase_;
@@ -39,6 +40,7 @@ class PhaseWait : public Decider {
   MissingRights missing_rights_;
   bool gone_ = false;  // when the directory was last read, no upgrader was running
   bool told_ = false;
+  bool told_end_ = false;
 };
 
 }  // namespace upgraderctl
