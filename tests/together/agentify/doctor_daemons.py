@@ -55,7 +55,7 @@ def test_redis(stage):
     """redis: the doctor takes the open TCP port as the sign that redis is ready"""
     port = free_port()
     tried(stage, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
-                  "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM:10s")
+                  "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM")
 
 
 def test_postgresql(stage):
@@ -88,21 +88,21 @@ frontend one
   bind 127.0.0.1:{port}
   http-request return status 200
 """)
-    tried(stage, ["haproxy", "-db", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-c")
+    tried(stage, ["haproxy", "-db", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM", "-c")
 
 
 def test_memcached(stage):
     """memcached: the doctor examines a daemon that changes its user"""
     port = free_port()
     tried(stage, ["memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", str(port)],
-          f"tcp 127.0.0.1:{port}", "TERM:10s")
+          f"tcp 127.0.0.1:{port}", "TERM")
 
 
 def test_mosquitto(stage):
     """mosquitto: Debian's mosquitto sends READY=1, so the doctor chooses --ready=notify"""
     port = free_port()
     conf = write(stage, "mosquitto.conf", f"listener {port} 127.0.0.1\nallow_anonymous true\n")
-    tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", ready="notify")
+    tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM", ready="notify")
 
 
 def test_dnsmasq(stage):
@@ -111,7 +111,7 @@ def test_dnsmasq(stage):
     port = free_port()
     tried(stage, ["dnsmasq", "-k", f"--port={port}", "--listen-address=127.0.0.1",
                   "--bind-interfaces", "--no-resolv", "--conf-file=/dev/null",
-                  f"--pid-file={stage.directory}/pid"], f"tcp 127.0.0.1:{port}", "TERM:10s",
+                  f"--pid-file={stage.directory}/pid"], f"tcp 127.0.0.1:{port}", "TERM",
           "--test")
 
 
@@ -122,7 +122,7 @@ def test_lighttpd(stage):
 server.bind = "127.0.0.1"
 server.port = {port}
 """)
-    tried(stage, ["lighttpd", "-D", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", "-tt")
+    tried(stage, ["lighttpd", "-D", "-f", conf], f"tcp 127.0.0.1:{port}", "TERM", "-tt")
 
 
 if __name__ == "__main__":

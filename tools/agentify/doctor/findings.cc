@@ -125,12 +125,6 @@ std::string in_words(const Listener& listener) {
 
 namespace {
 
-// The suggested time for a stop is the measured time multiplied by this factor, since a later stop
-// may take longer. The product is then limited to the range from stop_time_min to stop_time_max.
-constexpr int stop_time_factor = 10;
-constexpr std::chrono::seconds stop_time_min{10};
-constexpr std::chrono::seconds stop_time_max{60};
-
 // If a daemon neither listens nor sends READY=1, the doctor watches its start until its processes
 // have been idle for silent_time(). That is at least silent_time_min. On a slow machine it is
 // longer: the delay between the upgrader's start and the daemon's start, times silent_time_factor.
@@ -189,12 +183,12 @@ std::string ready_of(const Findings& findings) {
   return "";
 }
 
+// Returns the value for --stop. A daemon that the doctor has ended at once may need minutes when it
+// has served for days, for example to save its data. So the signal has no time, and the daemon may
+// use the whole stop timeout.
 std::string stop_of(const SignalledEnd& end) {
-  const auto needed = std::chrono::ceil<std::chrono::seconds>(end.time * stop_time_factor);
-  const auto time = std::clamp<std::chrono::seconds>(needed, stop_time_min, stop_time_max);
-  const std::string text = ":" + std::to_string(time.count()) + "s";
   if (end.signal == SIGKILL) return "TERM:10s,KILL";
-  return upgrader::signal_name(end.signal).substr(3) + text;
+  return upgrader::signal_name(end.signal).substr(3);
 }
 
 std::string count_of(int number, const std::string& one, const std::string& many) {
