@@ -122,6 +122,33 @@ TEST_CASE("a commit is good at once, and names the version that was committed") 
   CHECK(value_of(*environment, "UPGRADER_OTHER_VERSION") == "1.0");
 }
 
+TEST_CASE("a commit of an upgrader that is not seen running is not good") {
+  Occasions occasions(Occasion::good, 30s);
+  const Status left_behind = with({ended("u1", "committed")});
+  SECTION("it was killed, and another one follows") {
+    show(occasions, look(left_behind, std::nullopt, Hearing::gone), 0s);
+    CHECK(run_all(occasions, 0s).empty());
+    show(occasions, look(another_life({}), left_behind), 1s);
+    CHECK(run_all(occasions, 1s).empty());
+  }
+  SECTION("it has ended") {
+    Status over = left_behind;
+    over.ended = Ended{125, "", at(19)};
+    show(occasions, look(over, std::nullopt, Hearing::gone), 0s);
+    CHECK(run_all(occasions, 0s).empty());
+  }
+  SECTION("it answers after all") {
+    show(occasions, look(left_behind, std::nullopt, Hearing::gone), 0s);
+    show(occasions, look(left_behind), 1s);
+    CHECK(run_all(occasions, 1s) == "u1 ");
+  }
+  SECTION("it was seen running before it committed and ended") {
+    show(occasions, look(with({})), 0s);
+    show(occasions, look(left_behind, std::nullopt, Hearing::gone), 1s);
+    CHECK(run_all(occasions, 1s) == "u1 ");
+  }
+}
+
 TEST_CASE("commits and fall-backs of both files are told, oldest first, and each once") {
   const Status before = another_life({ended("u2", "committed"), ended("u1", "fell_back")});
   const Status now =

@@ -64,10 +64,21 @@ std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
   // `upgraderctl on good` ignores these upgrades, because an agent is good only if the current
   // upgrader has kept it active for long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
-  look_at_endings(*look.status, keys);
-  seen_ = std::move(keys);
+  if (kind_ != Occasion::good || has_run(look)) {
+    look_at_endings(*look.status, keys);
+    seen_ = std::move(keys);
+  }
   if (kind_ == Occasion::good) look_at_active(look, now);
   return std::nullopt;
+}
+
+// Returns true if the upgrader that wrote the status runs, or was seen running before. Otherwise
+// the status may be older than this boot of the machine, if the control directory is on a disk: the
+// upgrades in that status do not show that anything works now.
+bool Occasions::has_run(const Look& look) {
+  const std::string life = life_of(*look.status);
+  if (!look.status->ended && !has_gone(look.hearing)) running_life_ = life;
+  return life == running_life_;
 }
 
 void Occasions::look_at_endings(const Status& status, std::vector<std::string>& keys) {

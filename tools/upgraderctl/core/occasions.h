@@ -4,7 +4,7 @@
 // command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
-//             not on trial; also at each commit
+//             not on trial; also at each commit of an upgrader that this process has seen running
 //   commit    at each upgrade that was committed
 //   fallback  at each upgrade that fell back
 //
@@ -59,6 +59,7 @@ class Occasions {
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
+  [[nodiscard]] bool has_run(const Look& look);
   void look_at_endings(const Status& status, std::vector<std::string>& keys);
   void look_at_active(const Look& look, Duration now);
   [[nodiscard]] bool concerns(const Ending& ending) const;
@@ -71,7 +72,8 @@ class Occasions {
   MissingRights missing_rights_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
-  std::string good_life_;  // the run of the upgrader in which the occasion `good` has come
+  std::string running_life_;  // the last run of the upgrader that was seen running
+  std::string good_life_;     // the run of the upgrader in which the occasion `good` has come
   // The agent that was active in the last status that was read. Used only for the occasion `good`,
   // until that occasion has come in this run of the upgrader.
   std::string active_;
