@@ -68,8 +68,8 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 
 // Returns why the store may have been replaced or restored from a snapshot since this node saw it
 // last, or an empty string if it seems unchanged. Also writes the store's epoch and revision to
-// disk: a changed epoch immediately, and a changed revision only at intervals. So the revision on
-// disk may be lower than the last one that the node has seen, but never higher.
+// disk: a changed epoch and a loss immediately, and a changed revision only at intervals. So the
+// revision on disk may be lower than the last one that the node has seen, but never higher.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -80,7 +80,9 @@ std::string NodeAgent::doubt_of_store() {
     if (!why.empty()) desk_.log(why);
     kept_ = known_;
   };
-  if (known_.epoch != kept_.epoch || kept_.revision == 0) keep();
+  const bool is_lost =
+      known_.revision == revision_before_loss && kept_.revision != revision_before_loss;
+  if (known_.epoch != kept_.epoch || kept_.revision == 0 || is_lost) keep();
   if (known_ != kept_ && keep_ == nullptr) {
     keep_ = timers_.after(keep_interval, [this, keep] {
       keep_ = nullptr;

@@ -68,8 +68,7 @@ StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch, Revision r
                        " is not accepted (known: " + std::to_string(known.epoch) + ")"};
   }
   if (revision < known.revision) {
-    return {known, "the store is at revision " + std::to_string(revision) + ", and was at " +
-                       std::to_string(known.revision)};
+    return {{known.epoch, revision_before_loss}, "the store has gone back to an older revision"};
   }
   return {{known.epoch, revision}, ""};
 }

@@ -4,6 +4,7 @@
 // input or output.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,10 +41,15 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 
 // ---- how a node notices that the store was restored from a snapshot
 
+// Stands for the highest revision that a node has seen, once the store has gone back to a lower
+// one. A restored store soon reaches the real one again, since the nodes write their records anew.
+inline constexpr Revision revision_before_loss = std::numeric_limits<Revision>::max();
+
 // The facts by which a node recognizes the store. The node keeps them on its disk.
 struct KnownStore {
   std::int64_t epoch = 0;
-  Revision revision = 0;  // the highest revision that the node has seen; 0 if none
+  // The highest revision that the node has seen; 0 if none. Or revision_before_loss.
+  Revision revision = 0;
 
   bool operator==(const KnownStore&) const = default;
 };
@@ -62,9 +68,9 @@ struct StoreVerdict {
 // Decides whether the node may obey orders from this store. `epoch` is the record `epoch`, which a
 // person writes after a restore from a snapshot; without this record, the epoch's number is 0. A
 // node that knows no store yet may obey. If the epoch's number is the one that the node knows, the
-// node may obey unless the store's revision is lower than the known revision. If the number is a
-// different one, the node may obey only if a person has accepted this epoch; then the revision does
-// not matter.
+// node may obey unless the store's revision is lower than the known revision, or has been since the
+// node keeps the returned facts. If the number is a different one, the node may obey only if a
+// person has accepted this epoch; then the revision does not matter.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

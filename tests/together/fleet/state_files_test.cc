@@ -187,8 +187,16 @@ TEST_CASE("a node that knows no store takes the first, and follows its revisions
 
 TEST_CASE("a store at a lower revision is an older copy, and nothing is done") {
   const StoreVerdict now = judge_store({3, 120}, {.number = 3}, 119);
-  CHECK(now.doubt == "the store is at revision 119, and was at 120");
-  CHECK(now.known == KnownStore{3, 120});
+  CHECK(now.doubt == "the store has gone back to an older revision");
+
+  // The nodes write their records to the older copy, so its revision grows. The reason is the same
+  // at each revision: otherwise each node would write it anew after each write of another.
+  CHECK(judge_store(now.known, {.number = 3}, 120).doubt == now.doubt);
+  CHECK(judge_store(now.known, {.number = 3}, 1'000'000).doubt == now.doubt);
+  CHECK(judge_store(now.known, {.number = 3}, 1'000'000).known == now.known);
+  const StoreVerdict last = judge_store(now.known, {.number = 4, .accepted = true}, 130);
+  CHECK(last.doubt == "");
+  CHECK(last.known == KnownStore{4, 130});
 }
 
 TEST_CASE("a node goes on with another epoch only when it is accepted") {
