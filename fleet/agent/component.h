@@ -45,6 +45,7 @@ struct NodeDesk {
   // machine has succeeded, or else with the reason for the failure.
   std::function<void(std::function<void(const std::string& error)> ended)> reboot = {};
   std::string reboot_asked = {};  // if this file exists, a program asks for a reboot
+  StoreLife life = {};            // the life of the store, as far as a person has accepted it
   bool is_doubtful = false;       // while true, no command, upgrade or hook is begun
   // How much the node reports about a failed upgrade: for example only the reason, or the reason
   // and the last lines of output.
@@ -178,6 +179,7 @@ class Component {
   void perform(const CancelUpgrade& cancel);
   void cancel_attempt(const std::string& reason, int tries);
   void perform(const ReportUpgrade& report);
+  void perform(const ForgetUpgrade& forget);
   void perform(const Save& save);
   void perform(const Ask& ask);
   void perform(const Report& report);

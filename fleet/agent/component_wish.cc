@@ -26,11 +26,15 @@ void Component::look_at_wish() {
   feed(RunsSeen{running_});
   const std::string place = key(KeyKind::node_desired);
   const auto desired = desk_.find<Desired>(place);
+  const bool is_new_life = !machine_.knows(desk_.life);
   feed(WishSeen{
       .wish = desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
                       : std::nullopt,
       .claimed = desk_.mirror.find(key(KeyKind::node_claim)) != nullptr || commander_->has_run(),
-      .at = desk_.mirror.revision()});
+      .at = desk_.mirror.revision(),
+      .life = desk_.life,
+      .recorded = is_new_life ? desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade())
+                              : Upgrade()});
 }
 
 std::string Component::attempt_recorded() const {
@@ -158,6 +162,11 @@ void Component::perform(const ReportUpgrade& report) {
   wish_reports_ = true;
   desk_.records.want(key(KeyKind::node_upgrade), write_record(report.upgrade));
   if (report.upgrade.phase == UpgradePhase::done) fetcher_.desire(running_);
+}
+
+void Component::perform(const ForgetUpgrade& /*forget*/) {
+  desk_.log(settings_.name + ": the store was restored and has lost the last desired version");
+  desk_.records.forget(key(KeyKind::node_upgrade));
 }
 
 // ---- fetching and testing of releases, both for desired versions and for commands

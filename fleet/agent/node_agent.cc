@@ -184,7 +184,8 @@ void NodeAgent::look() {
   keep_instance();
   presence_.look();
   become_ready();
-  if (!activated_ || desk_.is_doubtful) return;
+  // Without the epoch this process cannot know whether the store was restored.
+  if (!activated_ || desk_.is_doubtful || !epoch_.follows()) return;
   // If this process has written the record `active`, wait until the local copy of the records
   // contains that write. An older copy does not show whether the record still names this process.
   if (mirror_.revision() < desk_.active) return;
@@ -192,13 +193,15 @@ void NodeAgent::look() {
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
   if (!is_ours) return take_active();
   renewal_.look();
-  records_.look();
   read_ledger_again();
   own_.look();
   if (health_timer_ == nullptr) keep_health();
   for (const auto& neighbour : neighbours_) {
     neighbour->look();
   }
+  // The components come first: after a restore of the store, they forget records that are out of
+  // date, and these must not be written to the restored store.
+  records_.look();
   plans_.look();
 }
 

@@ -72,9 +72,11 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 // revision on disk may be lower than the last one that the node has seen, but never higher.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
-  const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
+  const KeyValue* const record = epoch_.find(key_of(KeyKind::epoch));
+  const auto epoch = read_epoch(record);
   const StoreVerdict verdict = judge_store(known_, epoch, mirror_.revision());
   known_ = verdict.known;
+  if (verdict.doubt.empty()) desk_.life = life_of(epoch, record == nullptr ? 0 : record->modified);
   const auto keep = [this] {
     const std::string why = write_known_store(options_.state + "/store", known_);
     if (!why.empty()) desk_.log(why);

@@ -47,6 +47,7 @@ int accept_epoch(const Options& options, Asker& asker) {
   const std::string words_if_done = "epoch " + std::to_string(epoch.number) + " is accepted";
   if (epoch.accepted) return say(words_if_done + ", as before");
   epoch.accepted = true;
+  epoch.begins = now.revision;
   fleet::Transaction transaction{.compares = {{.key = key, .revision = now.revision}},
                                  .puts = {{.key = key, .value = fleet::write_record(epoch)}}};
   add_note(transaction, note_of(options, "epoch", "is accepted"));

@@ -99,6 +99,8 @@ struct Epoch {
   // True if a person has accepted the restored store. Until then, a node that has noted a different
   // epoch does not act on the store's records.
   bool accepted = false;
+  // The revision at which `number` was written, or 0 as long as the epoch is not accepted.
+  std::int64_t begins = 0;
 
   bool operator==(const Epoch&) const = default;
 };

@@ -186,7 +186,7 @@ template <class Archive>
 void serialize(Archive& archive, Epoch& epoch) {
   using cereal::make_nvp;
   archive(make_nvp("number", epoch.number), make_nvp("why", epoch.why),
-          make_nvp("accepted", epoch.accepted));
+          make_nvp("accepted", epoch.accepted), make_nvp("begins", epoch.begins));
 }
 
 template <class Archive>

@@ -59,6 +59,13 @@ Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why) {
   return {.number = std::max(before.number + 1, now), .why = why};
 }
 
+StoreLife life_of(const Epoch& epoch, Revision modified) {
+  if (epoch.number <= 0) return {};
+  const std::string number = std::to_string(epoch.number);
+  return {.name = number.substr(number.size() - std::min(number.size(), life_digits)),
+          .begins = epoch.begins > 0 ? epoch.begins : modified};
+}
+
 StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch, Revision revision) {
   const bool is_new = known.revision == 0;
   const bool is_another = epoch.number != known.epoch;

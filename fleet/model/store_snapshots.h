@@ -54,6 +54,24 @@ struct KnownStore {
   bool operator==(const KnownStore&) const = default;
 };
 
+// The time since the last restore of the store from a snapshot, as the record `epoch` shows it.
+struct StoreLife {
+  // The last digits of the epoch's number, or an empty string if the store was never restored.
+  // Names that contain a revision end with it, since a restored store gives out the same revisions
+  // again.
+  std::string name = {};
+  // The revision at which this life began. An older record stood in the snapshot.
+  Revision begins = 0;
+
+  bool operator==(const StoreLife&) const = default;
+};
+
+// How many digits of an epoch's number a StoreLife has.
+inline constexpr std::size_t life_digits = 8;
+
+// `modified` is the revision of the record `epoch`.
+[[nodiscard]] StoreLife life_of(const Epoch& epoch, Revision modified);
+
 struct StoreVerdict {
   KnownStore known = {};   // the facts that the node has to keep from now on
   std::string doubt = {};  // why the node must not obey orders; empty if it may

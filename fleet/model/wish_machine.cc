@@ -1,23 +1,43 @@
 #include "fleet/model/wish_machine.h"
 
+#include <charconv>
+#include <string_view>
 #include <utility>
 
+#include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {
 
+constexpr std::string_view attempts = "desired.";
+
+// The longest id of the command to stop, with two revisions of 19 digits.
+static_assert(attempts.size() + 19 + 1 + 19 + 1 + life_digits +
+                  std::string_view(".stop.1").size() <=
+              command_id_bytes_max);
+
 // Returns `desired.REVISION.`, with which the ids of all attempts for one wish begin. REVISION is
 // `wish`, the revision at which the wish was written. The rest of an id is the revision at which
-// the attempt began.
+// the attempt began, and in a restored store the name of the store's life.
 std::string attempts_at(Revision wish) {
-  return "desired." + std::to_string(wish) + ".";
+  return std::string(attempts) + std::to_string(wish) + ".";
+}
+
+// Returns the revision of the wish for which this attempt was begun, or 0 if `attempt` is not the
+// id of an attempt.
+Revision wish_of(std::string_view attempt) {
+  Revision wish = 0;
+  if (!attempt.starts_with(attempts)) return wish;
+  attempt.remove_prefix(attempts.size());
+  std::from_chars(attempt.data(), attempt.data() + attempt.size(), wish);
+  return wish;
 }
 
 }  // namespace
 
 bool is_attempt(const std::string& upgrade) {
-  return upgrade.starts_with("desired.");
+  return upgrade.starts_with(attempts);
 }
 
 bool is_attempt_at(const std::string& upgrade, Revision wish) {
@@ -60,12 +80,24 @@ void WishMachine::take(const WishSeen& seen) {
   wish_ = seen.wish;
   claimed_ = seen.claimed;
   at_ = seen.at;
+  const bool was_restored = life_ && *life_ != seen.life;
+  life_ = seen.life;
+  if (was_restored) forget_lost(seen.recorded);
   if (stage_ == Stage::idle || under_way_) return;
   // An earlier process of fleet-agent has begun the upgrade that is under way. If the wish has
   // changed since, the upgrade is cancelled, unless the old version was already ordered to stop.
   if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;
+}
+
+// Forgets the last attempt if it has ended, and was for a wish that the restored store has lost.
+// The last attempt is then the one that the store has. If the lost attempt has not ended, it is
+// cancelled like any attempt whose wish has changed.
+void WishMachine::forget_lost(const Upgrade& recorded) {
+  if (stage_ != Stage::idle || wish_of(upgrade_.attempt) <= life_->begins) return;
+  upgrade_ = is_attempt(recorded.attempt) ? recorded : Upgrade();
+  actions_.emplace_back(std::in_place_type<ForgetUpgrade>);
 }
 
 // Requests the upgrade after the fetch. If the upgrade must not begin any more, the release stays
@@ -114,7 +146,7 @@ void WishMachine::consider() {
 // be.
 std::string WishMachine::why_unwanted() const {
   if (!under_way_) return "";
-  if (!wish_ || wish_->revision != under_way_->revision) return "the wish has changed";
+  if (wish_ != under_way_) return "the wish has changed";
   return claimed_ ? "a rollout or a command moves the node" : "";
 }
 
@@ -129,7 +161,9 @@ bool WishMachine::was_tried(const Wish& wish) const {
 std::string WishMachine::next_attempt(const Wish& wish) const {
   const std::string same = attempts_at(wish.revision);
   const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);
-  return continues ? upgrade_.attempt : same + std::to_string(at_);
+  if (continues) return upgrade_.attempt;
+  const bool has_life = life_ && !life_->name.empty();
+  return same + std::to_string(at_) + (has_life ? "." + life_->name : "");
 }
 
 void WishMachine::begin(const Wish& wish) {

@@ -11,6 +11,10 @@
 // the attempt ended. When an attempt has succeeded or failed, its wish is not tried again, even
 // after a restart. When the node itself has cancelled an attempt, the wish may be tried again.
 //
+// A store that was restored from a snapshot continues from the snapshot's revision, so it gives a
+// new wish the revision of a wish that it has lost. The machine therefore forgets the attempt for a
+// lost wish (StoreLife).
+//
 // A claim is the record of a rollout or person that moves this component of the node now. As long
 // as the claim exists, no attempt begins.
 //
@@ -37,6 +41,7 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/node_records.h"
+#include "fleet/model/store_snapshots.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
@@ -83,6 +88,9 @@ struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
   Revision at = 1;       // the revision of the store at which both were read
+  StoreLife life = {};   // the life of the store in which both were read
+  // The record node/ID/upgrade/COMPONENT in the store; needed only if knows(life) is false.
+  Upgrade recorded = {};
 };
 // A different version of the component runs now. A wish, a rollout or a person may have been the
 // cause.
@@ -136,8 +144,12 @@ struct ReportUpgrade {
 
   bool operator==(const ReportUpgrade&) const = default;
 };
-using WishAction =
-    std::variant<FetchRelease, AskUpgrade, ConfirmUpgrade, CancelUpgrade, ReportUpgrade>;
+// A restored store has lost the wish of the last attempt, so this attempt is not reported any more.
+struct ForgetUpgrade {
+  bool operator==(const ForgetUpgrade&) const = default;
+};
+using WishAction = std::variant<FetchRelease, AskUpgrade, ConfirmUpgrade, CancelUpgrade,
+                                ReportUpgrade, ForgetUpgrade>;
 using WishActions = std::vector<WishAction>;
 
 class WishMachine {
@@ -160,6 +172,8 @@ class WishMachine {
   }
   [[nodiscard]] bool is_cancelling() const { return stage_ == Stage::cancelling; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
+  // Returns whether the last event WishSeen was from this life of the store.
+  [[nodiscard]] bool knows(const StoreLife& life) const { return life_ == life; }
 
  private:
   enum class Stage { idle, fetching, asking, gate, going, cancelling };
@@ -174,6 +188,7 @@ class WishMachine {
 
   void consider();
   void begin(const Wish& wish);
+  void forget_lost(const Upgrade& recorded);
   void give_up(const std::string& why);
   void abandon(const std::string& why);
   void fail(const std::string& error, const std::vector<Capsule>& evidence = {});
@@ -186,6 +201,7 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   Revision at_ = 1;  // the revision of the store at which wish and claim were read last
+  std::optional<StoreLife> life_;  // the life in which they were read last
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;

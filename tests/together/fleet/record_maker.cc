@@ -81,7 +81,7 @@ void add_cell(std::vector<Written>& all) {
         Release{{{"amd64", "{}", "s", "https://a"}}, "digest", "staging", true, 1, "p"});
   }
   add(all, "window/evil", Window{{"mon", "tue"}, "22:00", 14'400, "UTC"});
-  add(all, "epoch", Epoch{1, "restored", true});
+  add(all, "epoch", Epoch{1, "restored", true, 9});
   add(all, "stop", Stop{"who", "why", "since"});
   add(all, "place/site/0123456789abcdef/0",
       BudgetPlace{.node = "e1", .by = "rollout/evil", .value = "north"});

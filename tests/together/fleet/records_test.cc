@@ -118,7 +118,7 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(
       Window{.days = {"mon", "tue"}, .start = "22:00", .duration_s = 14'400, .time_zone = "UTC"});
   check_round_trip(Stop{.who = "w", .why = "y", .since = "s"});
-  check_round_trip(Epoch{.number = 2, .why = "restored"});
+  check_round_trip(Epoch{.number = 2, .why = "restored", .begins = 9});
   check_round_trip(Settings{{{"environment", "staging"}}, "anna"});
   check_round_trip(Notified{.event = 7, .webhook = "u"});
   check_round_trip(Identity{.certificates = {{.serial = "0A", .issued = 1, .expires = 2}},

@@ -133,6 +133,7 @@ class SimNode {
   void perform(const ConfirmUpgrade& confirm);
   void perform(const CancelUpgrade& cancel);
   void perform(const ReportUpgrade& report);
+  void perform(const ForgetUpgrade&) {}
 
   std::string name_;
   std::string group_;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "fleet/model/enum_text.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/wish_machine.h"
 
 namespace wish_machine_test {
@@ -369,6 +370,77 @@ TEST_CASE("the confirmation of an upgrade is wanted until the upgrade has ended"
 
   bench.step(AttemptEnded{"exited"});
   CHECK_FALSE(bench.machine().confirms("desired.5.1"));
+}
+
+// ---- a store that was restored from a snapshot
+
+// The number of the epoch is a time in seconds. The restored store has reached revision 4.
+const Epoch restored{.number = 1'764'547'200, .accepted = true, .begins = 4};
+
+TEST_CASE("a failed wish that a restored store has lost is no reason not to try another") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+  bench.step(Fetched{"desired.5.1", "no space"});
+  REQUIRE(bench.recorded().phase == UpgradePhase::failed);
+
+  const auto seen = WishSeen{.wish = wish(5, "3.0.0"), .at = 5, .life = life_of(restored, 4)};
+  const WishActions actions = bench.step(seen);
+
+  CHECK(has<ForgetUpgrade>(actions));
+  CHECK(has<FetchRelease>(actions));
+  CHECK(bench.recorded().attempt == "desired.5.5.64547200");
+  CHECK(is_attempt_at(bench.recorded().attempt, 5));
+  bench.step(Fetched{bench.recorded().attempt, "no space"});
+  CHECK(bench.step(seen).empty());
+}
+
+TEST_CASE("a failed wish in the snapshot is not tried again after a later one is lost") {
+  const Upgrade recorded{.phase = UpgradePhase::failed, .attempt = "desired.3.3", .to = "2.0.0"};
+  Bench bench(recorded);
+  bench.reach(UpgradePhase::staging);
+  bench.step(Fetched{"desired.5.1", "no space"});
+
+  const WishActions actions = bench.step(
+      WishSeen{.wish = wish(3), .at = 5, .life = life_of(restored, 4), .recorded = recorded});
+
+  CHECK(actions.size() == 1);
+  CHECK(has<ForgetUpgrade>(actions));
+  CHECK(bench.machine().knows(life_of(restored, 4)));
+}
+
+TEST_CASE("an upgrade to a lost version is cancelled, also if the new wish has its revision") {
+  Bench bench;
+  bench.reach(UpgradePhase::cutover_ready);
+
+  const auto seen = WishSeen{.wish = wish(5, "3.0.0"), .at = 5, .life = life_of(restored, 4)};
+  CHECK(has<CancelUpgrade>(bench.step(seen)));
+  CHECK(has<FetchRelease>(bench.step(AttemptEnded{"cancelled"})));
+}
+
+TEST_CASE("a failed wish that stood in the snapshot is not tried again after the restore") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+  bench.step(Fetched{"desired.5.1", "no space"});
+
+  const Epoch later{.number = 7, .accepted = true, .begins = 5};
+  CHECK(bench.step(WishSeen{.wish = wish(5), .life = life_of(later, 9)}).empty());
+}
+
+TEST_CASE("a restart in a restored store does not try a failed wish again") {
+  const auto attempt = GENERATE(std::string("desired.5.1"), std::string("desired.5.5.64547200"));
+  Bench bench(Upgrade{.phase = UpgradePhase::failed, .attempt = attempt, .to = "2.0.0"});
+
+  CHECK(bench.step(WishSeen{.wish = wish(5), .life = life_of(restored, 4)}).empty());
+}
+
+TEST_CASE("the life of a store begins when its epoch was written, or else accepted") {
+  CHECK(life_of(Epoch{}, 0) == StoreLife{});
+  CHECK(life_of(Epoch{.number = 7, .begins = 3}, 9) == StoreLife{"7", 3});
+  // An older fleetctl accepts the epoch without the revision at which it began.
+  CHECK(life_of(Epoch{.number = 7}, 9) == StoreLife{"7", 9});
+  const std::string digits = "9223372036854775807";
+  const std::string name = life_of(Epoch{.number = std::stoll(digits)}, 9).name;
+  CHECK(is_command_id(stop_id("desired." + digits + "." + digits + "." + name)));
 }
 
 // ---- the phases that a node shows
