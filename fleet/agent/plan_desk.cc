@@ -63,6 +63,7 @@ PlanSeen PlanDesk::seen(const std::string& plan, const KeyValue& record) const {
   }
   seen.sight.plan = read.value();
   seen.sight.revision = record.modified;
+  seen.sight.restored = desk_.life.begins;
   const std::string place = key_of(KeyKind::plan_member, {plan, desk_.node});
   seen.sight.takes_part = plans_.find(place) != nullptr;
   const std::string own = key_of(KeyKind::node_plan, {desk_.node, plan});

@@ -188,6 +188,7 @@ std::vector<std::string> PlanTask::prefixes() const {
           key_below(key_of(KeyKind::plan, {view_.name}) + "/member"),
           prefix_of(KeyKind::once) + view_.name + "/",
           key_of(KeyKind::stop),
+          key_of(KeyKind::epoch),
           prefix_of(KeyKind::node_info),
           node_identities(),
           prefix_of(KeyKind::rollout),

@@ -93,6 +93,7 @@ struct PlanView {
   // The cell's desired versions, by component.
   std::map<std::string, SeenWish> wishes = {};
   bool stopped = false;     // the record `stop` exists, so nothing may begin
+  Revision restored = 0;    // the revision at which the store's life began: see StoreLife
   std::string damage = {};  // why the plan's record cannot be read; empty if it can
 
   void take(const KeyValue& record);

@@ -14,6 +14,7 @@ class Follower {
   FollowerStep follow() const {
     if (!sight_.takes_part) return NothingToDo{};
     if (plan_.state == PlanState::running) {
+      if (sight_.revision < sight_.restored) return NothingToDo{};
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
@@ -237,6 +238,7 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
+  sight_.restored = event.sight.restored;
   // If the store's revision has become smaller, the store was restored from a snapshot, and no
   // longer has this process's last write.
   if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;

@@ -31,6 +31,9 @@
 // reboot, once. If a later process finds this record in the same boot, it only waits for the
 // reboot. After the reboot, the member runs the hooks `start` (in a step `together`) and `post`.
 //
+// A plan that runs in a store that was restored from a snapshot may have gone further than its
+// records say. The members do nothing for it, until a controller stops it.
+//
 // When the plan stops, a member in the phase `acting` runs its remaining hooks first. If the plan
 // stops in a step `together` before any hook `act` has begun, each member runs `start`, and then
 // has the phase `resumed`: its service runs again. Every other member leaves its service as it is,
@@ -104,6 +107,7 @@ struct PlanSight {
   Revision revision = 0;
   PlanMember own = {};  // the member's own record, as the store has it
   Revision own_revision = 0;
+  Revision restored = 0;  // the revision at which the store's life began: see StoreLife
 };
 
 // Returns what the member does next. Called when a hook has ended, the outcome of a transaction is

@@ -8,6 +8,7 @@
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
+#include "fleet/model/store_snapshots.h"
 
 namespace fleet {
 
@@ -15,6 +16,10 @@ void PlanView::take(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return;
   if (key->kind == KeyKind::stop) stopped = true;
+  if (key->kind == KeyKind::epoch) {
+    const auto read = read_record<Epoch>(record.value);
+    restored = read ? life_of(read.value(), record.modified).begins : record.modified;
+  }
   if (key->kind == KeyKind::plan && key->names[0] == name) {
     const auto read = read_record<Plan>(record.value);
     plan = read ? read.value() : Plan{};
@@ -56,6 +61,7 @@ void PlanView::take_absent(const std::string& text) {
   const auto key = parse_key(text);
   if (!key) return;
   if (key->kind == KeyKind::stop) stopped = false;
+  if (key->kind == KeyKind::epoch) restored = 0;
   if (key->kind == KeyKind::plan && key->names[0] == name) revision = 0;
   if (key->kind == KeyKind::plan_member && key->names[0] == name) std::erase(ids, key->names[1]);
   if (key->kind == KeyKind::node_plan && key->names[1] == name) members.erase(key->names[0]);

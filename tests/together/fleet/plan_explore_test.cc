@@ -336,6 +336,32 @@ TEST_CASE("while there is a stop no step begins, and stopped members go on") {
   CHECK(decide_plan(view, {}, 0).transaction);
 }
 
+TEST_CASE("a plan that stood in the snapshot of a restored store is halted, wherever it was") {
+  const auto kind = GENERATE(StepClass::any, StepClass::together, StepClass::once);
+  PlanView view{.name = "p",
+                .plan = {.steps = {step(kind)}, .state = PlanState::running, .step = 1},
+                .revision = 4,
+                .ids = {"a"},
+                .stopped = true};
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::stopped}, 5};
+  const Epoch epoch{.number = 7, .accepted = true, .begins = 6};
+  view.take({.key = key_of(KeyKind::epoch), .value = write_record(epoch), .modified = 9});
+
+  const PlanDecision stops = decide_plan(view, {}, 0);
+  REQUIRE(stops.transaction);
+  REQUIRE(stops.transaction->puts.size() == 1);
+  const Plan plan = read_record<Plan>(stops.transaction->puts.front().value).value();
+  CHECK(plan.state == PlanState::stopping);
+  CHECK_FALSE(plan.back);
+  CHECK(plan.error == "the store was restored, and nobody knows how far the plan had come");
+
+  view.take({.key = key_of(KeyKind::plan, {"p"}), .value = write_record(plan), .modified = 10});
+  view.members["a"] = {{.step = 1, .phase = MemberPhase::halted}, 11};
+  CHECK(decide_plan(view, {}, 0).news.starts_with("plan p is halted until recover"));
+  view.take_absent(key_of(KeyKind::epoch));
+  CHECK(view.restored == 0);
+}
+
 TEST_CASE("the states of plans that were walked are reported") {
   // If no other test of this program was run, there are no figures to report.
   if (states_walked == 0) return;

@@ -132,6 +132,19 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
   }
 }
 
+TEST_CASE("a member does nothing for a plan that stood in the snapshot of a restored store") {
+  PlanPart part = waiting_part();
+  PlanSeen sight = seen(at_one, 11);
+  sight.sight.restored = 12;
+  CHECK(part.step(sight) == FollowerStep{NothingToDo{}});
+
+  sight.sight.plan.state = PlanState::stopping;
+  sight.sight.revision = 13;
+  const FollowerStep next = part.step(sight);
+  REQUIRE(write_in(next));
+  CHECK(write_in(next)->member.phase == MemberPhase::halted);
+}
+
 TEST_CASE("a process whose predecessor has acted reports that it was interrupted") {
   PlanPart part = waiting_part();
   const FollowerStep next = part.step(seen(acting(), 12));
