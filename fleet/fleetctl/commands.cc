@@ -287,13 +287,12 @@ int desire(const Options& options, Asker& asker) {
 
 namespace {
 
-// Returns what follows from the end of a stop. In a restored store, nodes act only when a person
-// has accepted the epoch, so the end of the stop does not suffice.
-std::string words_without_stop(const OneRecord<fleet::Epoch>& epoch, bool was_stopped) {
+// Returns what follows if there was no stop to end.
+std::string words_without_stop(const OneRecord<fleet::Epoch>& epoch) {
   if (epoch.revision == 0 || (epoch.record && epoch.record->accepted))
-    return was_stopped ? "everything may begin again" : "everything may begin, as before";
-  return std::string(was_stopped ? "the stop is over" : "there is no stop") +
-         ", but no node acts before fleetctl accept-epoch accepts the restored store";
+    return "everything may begin, as before";
+  return "there is no stop, but no node acts before fleetctl accept-epoch accepts the restored "
+         "store";
 }
 
 }  // namespace
@@ -302,20 +301,20 @@ int halt(const Options& options, Asker& asker) {
   OneRecord<fleet::Stop> there;
   OneRecord<fleet::Epoch> epoch;
   int status = read_one(asker, fleet::key_of(KeyKind::stop), there);
-  if (status == exit_done && !options.on) {
+  const bool was_stopped = there.revision != 0;
+  if (status == exit_done && !options.on && !was_stopped) {
     status = read_one(asker, fleet::key_of(KeyKind::epoch), epoch);
   }
   if (status != exit_done) return status;
-  const bool was_stopped = there.revision != 0;
   if (options.on && was_stopped) return say("nothing begins, as before");
-  if (!options.on && !was_stopped) return say(words_without_stop(epoch, was_stopped));
+  if (!options.on && !was_stopped) return say(words_without_stop(epoch));
   const fleet::Order order{.deed = options.on ? fleet::Deed::put : fleet::Deed::erase,
                            .subject = "stop",
                            .body = fleet::write_record(fleet::Stop{.why = options.why})};
   const Placed placed = place(options, asker, order);
   if (placed.status != exit_done) return say_refused(placed);
   if (options.on) return say("nothing begins from now on; confirmations and roll-backs go on");
-  return say(words_without_stop(epoch, was_stopped));
+  return say(placed.taken.event.text);
 }
 
 }  // namespace fleetctl

@@ -129,6 +129,7 @@ void ChronicleTask::take(const KeyValue& record) {
   if (!key) return;
   if (key->kind == KeyKind::event) return take_event(key->number(), record);
   if (key->kind == KeyKind::order) notes_[record.key] = record;
+  if (key->kind == KeyKind::epoch) epoch_ = record.value;
   retention_.take(*key, record);
   if (key->kind == KeyKind::settings) {
     const auto settings = read_record<Settings>(record.value);
@@ -150,6 +151,7 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (!key) return;
   if (key->kind == KeyKind::event) forget_event(key->number());
   if (key->kind == KeyKind::order) notes_.erase(text);
+  if (key->kind == KeyKind::epoch) epoch_.reset();
   retention_.take_absent(*key);
   suspects_.take_absent(*key);
   if (key->kind == KeyKind::settings) settings_ = {};
@@ -159,7 +161,7 @@ void ChronicleTask::take_absent(const std::string& text) {
     node->second.erase(key->names[1]);
     if (node->second.empty()) expect_silence(node->first);
   }
-  auto event = event_of_absence(text);
+  auto event = event_of_absence(text, epoch_ ? &*epoch_ : nullptr);
   const FleetEvent* last = event ? last_of(event->subject) : nullptr;
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }

@@ -80,6 +80,7 @@ class ChronicleTask {
 
   TimeText time_;
   CellSettings settings_;
+  std::optional<std::string> epoch_;  // the record `epoch`
   struct Kept {
     std::string time = {};
     std::string subject = {};

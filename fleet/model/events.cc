@@ -11,6 +11,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
+#include "fleet/model/stop_words.h"
 
 namespace fleet {
 namespace {
@@ -180,9 +181,9 @@ std::optional<FleetEvent> event_of(const KeyValue& record) {
   return event;
 }
 
-std::optional<FleetEvent> event_of_absence(std::string_view key) {
+std::optional<FleetEvent> event_of_absence(std::string_view key, const std::string* epoch) {
   if (key != key_of(KeyKind::stop)) return std::nullopt;
-  return FleetEvent{.kind = "stop-ended", .subject = "stop", .text = "everything may begin again"};
+  return FleetEvent{.kind = "stop-ended", .subject = "stop", .text = words_after_stop(epoch)};
 }
 
 FleetEvent event_of_silence(std::string_view node, bool silent) {

@@ -24,8 +24,9 @@ namespace fleet {
 // event of the same subject.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
 // Returns the event for a key that was erased, or no value if the history has no events for such
-// keys.
-[[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
+// keys. `epoch` is the text of the record `epoch`, or null if there is none.
+[[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key,
+                                                         const std::string* epoch);
 
 // Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);

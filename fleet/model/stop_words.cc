@@ -17,4 +17,11 @@ std::string why_nothing_begins(const std::string& stop) {
   return "nothing may begin now" + stop_words(stop) + "; fleetctl stop off ends the stop";
 }
 
+std::string words_after_stop(const std::string* epoch) {
+  const auto record = read_record<Epoch>(epoch == nullptr ? "{}" : *epoch);
+  if (epoch == nullptr || (record && record.value().accepted)) return "everything may begin again";
+  return "the stop is over, but no node acts before fleetctl accept-epoch accepts the restored "
+         "store";
+}
+
 }  // namespace fleet

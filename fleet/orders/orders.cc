@@ -26,8 +26,11 @@ JsonTree tree_in(const std::string& text) {
   return tree ? tree.value() : JsonTree{};
 }
 
-std::string words_of_erased(KeyKind kind) {
-  if (kind == KeyKind::stop) return "everything may begin again";
+std::string words_of_erased(KeyKind kind, const CellFacts& facts) {
+  if (kind == KeyKind::stop) {
+    const KeyValue* epoch = facts.reading().find(key_of(KeyKind::epoch));
+    return words_after_stop(epoch == nullptr ? nullptr : &epoch->value);
+  }
   if (kind == KeyKind::settings) return "are all as they are by default";
   return "is taken away";
 }
@@ -43,7 +46,7 @@ OrderDecision write(const Order& order, const ParsedKey& key, const KeyValue* fo
       .compares = {{.key = text, .revision = found == nullptr ? 0 : found->modified}}};
   if (order.deed == Deed::erase) {
     transaction.erases.push_back({text});
-    taken.event.text = words_of_erased(key.kind);
+    taken.event.text = words_of_erased(key.kind, facts);
   } else {
     const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
     if (!body) return malformed("the body is no JSON object: " + body.reason());
@@ -105,6 +108,8 @@ std::vector<std::string> order_reads(const Order& order) {
     more = needs_of_plan(order, key->names.front());
   } else if (key->kind == KeyKind::node_command) {
     more = needs_of_command(order, *key);
+  } else if (key->kind == KeyKind::stop) {
+    more = {key_of(KeyKind::epoch)};
   } else if (const auto body = parse_tree(order.body)) {
     more = needs_of_record(*key, body.value());
   }

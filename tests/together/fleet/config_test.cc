@@ -10,6 +10,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
+#include "fleet/orders/order.h"
 
 namespace config_test {
 
@@ -68,6 +69,23 @@ TEST_CASE("a patch changes the members that it names, and keeps members of a lat
 
   CHECK(record_in(decision) ==
         R"({"duration_s":60,"later":"kept","start":"03:00","v":1,"who":"operator:olga"})");
+}
+
+TEST_CASE("the end of a stop does not promise that nodes act if the epoch is not accepted") {
+  const Order end{.deed = Deed::erase, .subject = "stop"};
+  const KeyValue stop{.key = root + "stop", .value = "{}", .modified = 5};
+  const auto text = [&](const std::string& epoch) {
+    const auto decision = decide_order(
+        end, reading({{.key = root + "epoch", .value = epoch, .modified = 4}, stop}), Orderer{});
+    return std::get<OrderTaken>(decision).event.text;
+  };
+  const std::string not_accepted =
+      "the stop is over, but no node acts before fleetctl accept-epoch accepts the restored store";
+
+  CHECK(order_reads(end) == std::vector<std::string>{root + "stop", root + "epoch"});
+  CHECK(text(R"({"number":7,"accepted":true})") == "everything may begin again");
+  CHECK(text(R"({"number":7})") == not_accepted);
+  CHECK(text("damaged") == not_accepted);
 }
 
 TEST_CASE("an unknown member is refused as a mistake") {

@@ -79,6 +79,16 @@ struct Bench {
     }
     return lines;
   }
+  // Returns the texts of the events of this kind.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& kind) const {
+    std::vector<std::string> texts;
+    for (const auto& [key, record] : records) {
+      if (!key.starts_with(root + "event/")) continue;
+      const auto event = read_record<FleetEvent>(record.value).value();
+      if (event.kind == kind) texts.push_back(event.text);
+    }
+    return texts;
+  }
 };
 
 std::string rollout(const std::string& state, int batch = 0) {
@@ -123,6 +133,23 @@ TEST_CASE("the history says of a node at its gate that it waits, in the words of
   REQUIRE(event);
   CHECK(event->text == "web 2 ready, waits for its turn");
   CHECK(event->kind == "upgrade-cutover-ready");
+}
+
+TEST_CASE("the history promises no work after a stop as long as the epoch is not accepted") {
+  Bench bench;
+  bench.put("epoch", R"({"number":7})");
+  bench.put("stop", "{}");
+  bench.erase("stop");
+  bench.write();
+  bench.put("epoch", R"({"number":7,"accepted":true})");
+  bench.put("stop", "{}");
+  bench.erase("stop");
+  bench.write();
+
+  CHECK(bench.texts("stop-ended") ==
+        Lines{"the stop is over, but no node acts before fleetctl accept-epoch accepts the "
+              "restored store",
+              "everything may begin again"});
 }
 
 TEST_CASE("a wish that is written anew is news, even if it is the same") {
