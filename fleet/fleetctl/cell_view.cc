@@ -113,7 +113,7 @@ std::string pin_words(const std::string& component, const fleet::Desired& wish) 
 
 }  // namespace
 
-std::vector<std::string> node_page(const NodeView& node) {
+std::vector<std::string> node_page(const NodeView& node, const Waits& waits) {
   std::vector<std::string> lines{node.id + ": " + state_of(node)};
   if (!node.degraded().empty()) lines.back() += ", " + node.degraded();
   std::vector<upgraderctl::Row> rows;
@@ -132,6 +132,13 @@ std::vector<std::string> node_page(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     rows.push_back({"  upgrade", component + " " + upgrade_words(node, component, upgrade) + " (" +
                                      upgrade.attempt + ", " + upgrade.changed + ")"});
+  }
+  for (const auto& [component, by] : node.claims) {
+    rows.push_back({"  claimed", component + " by " + (by.empty() ? "somebody" : by) +
+                                     ": no desired version moves it meanwhile"});
+  }
+  for (const auto& [component, what] : waits) {
+    rows.push_back({"  waits", component + " for " + what});
   }
   for (const auto& [component, health] : node.healths) {
     rows.push_back({"  health", component + " " + health_words(health)});

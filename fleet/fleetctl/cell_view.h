@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@ namespace fleetctl {
 using fleet::NodeView;
 
 [[nodiscard]] std::vector<std::string> node_table(const std::vector<NodeView>& nodes);
-[[nodiscard]] std::vector<std::string> node_page(const NodeView& node);
+// By component, what the node waits for.
+using Waits = std::map<std::string, std::string>;
+[[nodiscard]] std::vector<std::string> node_page(const NodeView& node, const Waits& waits = {});
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
 // Returns the records as one JSON object. Each name in the object is a record's key without

@@ -119,6 +119,27 @@ int show_nodes(const Options& options, Asker& asker) {
   return say_all(node_table(nodes));
 }
 
+namespace {
+
+// Finds what the node waits for at its gates. Reads all records of the cell, but only if the node
+// is at a gate.
+std::optional<fleet::Trouble> find_waits(Asker& asker, const NodeView& node, Waits& waits) {
+  const bool is_at_gate = std::ranges::any_of(node.upgrades, [](const auto& one) {
+    return one.second.phase == fleet::UpgradePhase::cutover_ready;
+  });
+  if (!is_at_gate) return std::nullopt;
+  const auto reply = asker.read({std::string(fleet::key_root), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return *trouble;
+  const auto& cell = std::get<fleet::Reading>(reply);
+  fleet::WindowView windows(fleet::zone_of);
+  windows.set_wall(std::time(nullptr), 0);
+  windows.take_all(cell);
+  waits = waits_at_gate(node, cell, windows);
+  return std::nullopt;
+}
+
+}  // namespace
+
 int show_node(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::node_prefix(options.node), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -126,7 +147,9 @@ int show_node(const Options& options, Asker& asker) {
   const auto nodes = nodes_in(reading);
   if (nodes.empty()) return no_such_node(options);
   if (options.json) return say_json(as_json(reading));
-  return say_all(node_page(nodes.front()));
+  Waits waits;
+  if (const auto trouble = find_waits(asker, nodes.front(), waits)) return unreachable(*trouble);
+  return say_all(node_page(nodes.front(), waits));
 }
 
 int show_versions(const Options& options, Asker& asker) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,12 @@ struct CertificateCount {
 [[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                                   const std::vector<fleet::NodeView>& nodes,
                                                   const fleet::WindowView& windows);
+
+// Returns by component what the node waits for at its gate. `cell` has all records of the cell, and
+// `windows` is as for wish_lines(). A component that a rollout or a person has claimed is left out.
+[[nodiscard]] std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
+                                                               const fleet::Reading& cell,
+                                                               const fleet::WindowView& windows);
 
 [[nodiscard]] std::vector<std::string> care_lines(const fleet::Reading& reading,
                                                   const ShownCertificates& shown,

@@ -1,4 +1,5 @@
-// Makes the lines of `fleetctl status` about rollouts and plans that wait.
+// Makes the lines of `fleetctl status` about rollouts and plans that wait, and finds what a node at
+// its gate waits for.
 #include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/model/keys.h"
@@ -53,6 +54,39 @@ std::vector<std::string> work_lines(const fleet::Reading& cell, const fleet::Win
     }
   }
   return lines;
+}
+
+std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
+                                                 const fleet::Reading& cell,
+                                                 const fleet::WindowView& windows) {
+  fleet::Budgets budgets;
+  budgets.take_all(cell);
+  const bool is_stopped = cell.find(fleet::key_of(KeyKind::stop)) != nullptr;
+  std::map<std::string, std::string> waits;
+  for (const auto& [component, own] : node.desired) {
+    const auto* found = cell.find(fleet::key_of(KeyKind::desired, {component}));
+    const auto read = fleet::read_record<fleet::Desired>(found == nullptr ? "{}" : found->value);
+    const fleet::Desired desired = read ? read.value() : fleet::Desired{};
+    const auto wish = fleet::wish_of({desired, found == nullptr ? 0 : found->modified});
+    const fleet::DesiredNode moved = desired_node(node, component);
+    const bool is_pinned = is_pinned_at_gate(moved);
+    const bool is_at_gate = is_pinned || (wish && standing_of(moved, *wish).is_at_gate);
+    const bool is_ready = moved.upgrade.record.phase == fleet::UpgradePhase::cutover_ready;
+    if (is_ready && !desired.refused.empty())
+      waits[component] =
+          "a person, since " + desired.version + " moves no node: " + desired.refused;
+    if (!is_at_gate) continue;
+    const fleet::ToBegin stop{
+        .ignore_window = is_pinned ? own.record.ignore_window : wish->desired.ignore_window,
+        .one_by_one = true,
+        .at_gate = {node.id},
+        .stop_takes = fleet::DesiredSettings().stop_ms,
+        .run = fleet::run_of_desired(component)};
+    fleet::Held held = held_back(stop, is_stopped, windows, &budgets);
+    if (held.words.empty()) held = fleet::undriven("desired", cell);
+    if (!held.words.empty()) waits[component] = held.words;
+  }
+  return waits;
 }
 
 }  // namespace fleetctl

@@ -56,7 +56,10 @@ void NodeView::take(const ParsedKey& key, const KeyValue& record) {
     const auto read = read_record<Desired>(record.value);
     desired[key.names[1]] = {read ? read.value() : Desired{}, record.modified};
   }
-  if (key.kind == KeyKind::node_claim) claims.insert(key.names[1]);
+  if (key.kind == KeyKind::node_claim) {
+    const auto read = read_record<Claim>(record.value);
+    claims[key.names[1]] = read ? read.value().by : "";
+  }
 }
 
 void NodeView::take_absent(const ParsedKey& key, std::string_view text) {

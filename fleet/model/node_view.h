@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +28,9 @@ struct NodeView {
   std::map<std::string, NodeHealth> healths = {};
   // By component, the node's own desired version; if its record is damaged, an empty version.
   std::map<std::string, Seen<Desired>> desired = {};
-  std::set<std::string> claims = {};  // the components that a rollout or a person has claimed
+  // By component, who has claimed it: `rollout/NAME` or `command/PERSON`, or an empty string if the
+  // record is damaged.
+  std::map<std::string, std::string> claims = {};
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }

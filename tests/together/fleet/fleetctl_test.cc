@@ -230,6 +230,54 @@ TEST_CASE("status says why no node moves to a desired version, and how it goes o
   CHECK(line({.version = "2"}) == "desired: shop 2");
 }
 
+TEST_CASE("a node at its gate is shown with what it waits for, or with who moves it") {
+  Reading cell;
+  const auto add = [&cell](const std::string& key, const std::string& value, Revision modified) {
+    cell.found.push_back({.key = "/fleet/v1/" + key, .value = value, .modified = modified});
+    put_in_order(cell);
+  };
+  const auto waits = [&cell] {
+    return fleetctl::waits_at_gate(nodes_in(cell).front(), cell, WindowView({}));
+  };
+  add("desired/shop", R"({"version":"2"})", 5);
+  add("controller/c1", "{}", 1);
+  add("controller/c1/life/i", "{}", 1);
+  add("driver/desired", "{}", 1);
+  add("node/n1/versions", R"({"shop":"1"})", 6);
+  add("node/n1/active", R"({"instance":"i"})", 6);
+  add("node/n1/instance/i", R"({"ready":true})", 6);
+  add("node/n1/desired/shop", R"({"version":"2","trace":"desired-5"})", 7);
+  CHECK(waits().empty());
+  add("node/n1/upgrade/shop", R"({"phase":"cutover-ready","attempt":"desired.7.7","to":"2"})", 8);
+  CHECK(waits().empty());
+
+  SECTION("a stop") {
+    add("stop", "{}", 9);
+    CHECK(waits() == fleetctl::Waits{{"shop", "the end of the stop (fleetctl stop off)"}});
+    const auto page = fleetctl::node_page(nodes_in(cell).front(), waits());
+    CHECK(page.back() == "  waits     shop for the end of the stop (fleetctl stop off)");
+  }
+  SECTION("no controller") {
+    std::erase_if(cell.found, [](const KeyValue& one) {
+      return one.key.find("/life/") != one.key.npos || one.key.find("driver") != one.key.npos;
+    });
+    CHECK(waits() == fleetctl::Waits{{"shop", "a controller: c1 is silent"}});
+  }
+  SECTION("a refused version") {
+    std::erase_if(cell.found,
+                  [](const KeyValue& one) { return one.key == "/fleet/v1/desired/shop"; });
+    add("desired/shop", R"({"version":"2","refused":"it has failed on n2"})", 9);
+    CHECK(waits() ==
+          fleetctl::Waits{{"shop", "a person, since 2 moves no node: it has failed on n2"}});
+  }
+  SECTION("a claim") {
+    add("node/n1/claim/shop", R"({"by":"rollout/r1"})", 9);
+    CHECK(waits().empty());
+    const auto page = fleetctl::node_page(nodes_in(cell).front(), waits());
+    CHECK(page.back() == "  claimed   shop by rollout/r1: no desired version moves it meanwhile");
+  }
+}
+
 TEST_CASE("status names the nodes that a rollout has moved away from the desired version") {
   Reading reading;
   const auto add = [&reading](const std::string& key, const std::string& value, Revision modified) {
