@@ -58,7 +58,6 @@ std::vector<Drivable> Drivables::list() const {
     all.push_back({Drivable::Kind::rollout, name});
   for (const std::string& name : plans_)
     all.push_back({Drivable::Kind::plan, name});
-  if (components_.empty()) return all;
   all.push_back(
       {Drivable::Kind::desired, std::string(desired_id), {components_.begin(), components_.end()}});
   return all;

@@ -20,14 +20,15 @@ struct Drivable {
 
   Kind kind = Kind::rollout;
   std::string id = {};  // ID in the driver's key `driver/ID`
-  // The components with a desired version. Empty unless `kind` is `desired`.
+  // The components of which the cell has a desired version. Empty unless `kind` is `desired`.
   std::vector<std::string> components = {};
 
   bool operator==(const Drivable&) const = default;
 };
 
-// The list of all rollouts, plans and desired versions that need a driver. Each changed record
-// updates the list, so that the other records, most of which belong to ended rollouts and plans,
+// The list of all rollouts and plans that need a driver. The desired versions always need one: even
+// if the cell has none, a person may desire a version of one node. Each changed record updates the
+// list, so that the other records, most of which belong to ended rollouts and plans,
 // need not be parsed again.
 class Drivables {
  public:
@@ -39,9 +40,10 @@ class Drivables {
   [[nodiscard]] std::vector<Drivable> list() const;
 
  private:
-  std::set<std::string> rollouts_;    // the names of rollouts that need a driver
-  std::set<std::string> plans_;       // the names of plans that need a driver
-  std::set<std::string> components_;  // the components that have a desired version
+  std::set<std::string> rollouts_;  // the names of rollouts that need a driver
+  std::set<std::string> plans_;     // the names of plans that need a driver
+  // The components of which the cell has a desired version.
+  std::set<std::string> components_;
 };
 
 class Campaign {

@@ -4,6 +4,7 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/chronicle.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_terms.h"
@@ -299,9 +300,12 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // The cell is `running` only if a controller drives a rollout, a plan or desired versions. So do
-  // not count the driver that writes the history, since it always exists.
-  const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
+  // The cell is `running` only if a controller drives a rollout, a plan or desired versions of the
+  // cell. Two drivers always exist: the one that writes the history, and that of desired versions.
+  const bool drives = std::ranges::any_of(cell.drivers(), [&cell](const auto& driver) {
+    const bool is_of_wishes = driver.first == desired_id && cell.desired().empty();
+    return driver.first != events_id && !is_of_wishes;
+  });
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;
 }

@@ -10,6 +10,9 @@
 namespace fleet {
 namespace {
 
+// The beginning of the member `trace` of each order that a node gets because of a wish.
+constexpr std::string_view traces = "desired-";
+
 // Returns the record with its revision. If the record cannot be parsed, returns an empty record, so
 // that the driver gives no order to the node.
 template <class Record>
@@ -58,7 +61,7 @@ std::string_view without_build(std::string_view version) {
 }  // namespace
 
 std::string CellWish::trace() const {
-  return "desired-" + std::to_string(revision);
+  return std::string(traces) + std::to_string(revision);
 }
 
 bool is_same_version(std::string_view version, std::string_view other) {
@@ -158,6 +161,17 @@ bool is_told(const DesiredNode& node, const CellWish& wish) {
 
 bool is_under_way(const DesiredNode& node, const CellWish& wish) {
   if (!is_told(node, wish) || is_taken_back(node, wish)) return false;
+bool is_because_of_wish(const Desired& order) {
+  return !order.pinned && order.trace.starts_with(traces);
+}
+
+bool is_under_way(const DesiredNode& node) {
+  const Desired& order = node.desired.record;
+  if (node.desired.revision == 0 || !is_because_of_wish(order)) return false;
+  const UpgradePhase phase = phase_of(node);
+  return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, order.version));
+}
+
   const UpgradePhase phase = phase_of(node);
   return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, wish.desired.version));
 }

@@ -122,6 +122,13 @@ class DesiredView {
 
 // Returns whether the node has failed to move to the version of this wish. A node has also failed
 // if it took so long that a controller has ordered it back.
+// Returns whether a controller has written this order, a record node/ID/desired/COMPONENT, because
+// of a wish.
+[[nodiscard]] bool is_because_of_wish(const Desired& order);
+// Returns whether a controller has ordered the node to move because of some wish, and the node has
+// not come to the ordered version, or is still moving there.
+[[nodiscard]] bool is_under_way(const DesiredNode& node);
+
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // How far a node has come towards a wish, as far as the node's own records show.

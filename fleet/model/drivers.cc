@@ -257,7 +257,38 @@ std::vector<std::string> DesiredTask::prefixes() const {
           prefix_of(KeyKind::place)};
 }
 
+namespace {
+
+// Returns the component that the driver needs because of this record: one to a version of which a
+// node was pinned or ordered to move, or one for which a place of a budget is taken. Returns an
+// empty string if the record needs none.
+std::string component_needed(const KeyValue& record) {
+  const auto key = parse_key(record.key);
+  if (!key) return "";
+  if (key->kind == KeyKind::node_desired) {
+    const auto order = read_record<Desired>(record.value);
+    const bool is_needed = order && (order.value().pinned || is_because_of_wish(order.value()));
+    return is_needed ? key->names[1] : "";
+  }
+  const std::string run = run_of_desired("");
+  if (key->kind != KeyKind::place) return "";
+  const auto place = read_record<BudgetPlace>(record.value);
+  if (!place || !place.value().by.starts_with(run)) return "";
+  const std::string component = place.value().by.substr(run.size());
+  return is_component(component) ? component : "";
+}
+
+}  // namespace
+
+bool DesiredTask::has(const std::string& component) const {
+  return std::ranges::any_of(components_, [&component](const Component& one) {
+    return one.view.component() == component;
+  });
+}
+
 void DesiredTask::take(const KeyValue& record) {
+  if (const std::string needed = component_needed(record); !needed.empty() && !has(needed))
+    missing_ = needed;
   for (Component& component : components_)
     component.view.take(record);
   windows_.take(record);
@@ -272,6 +303,11 @@ void DesiredTask::take_absent(const std::string& key) {
 }
 
 void DesiredTask::take_all(const Reading& reading) {
+  missing_.clear();
+  for (const KeyValue& record : reading.found) {
+    const std::string needed = component_needed(record);
+    if (!needed.empty() && !has(needed)) components_.push_back({DesiredView(needed)});
+  }
   for (Component& component : components_)
     component.view.take_all(reading);
   windows_.take_all(reading);
@@ -279,6 +315,7 @@ void DesiredTask::take_all(const Reading& reading) {
 }
 
 DriverStep DesiredTask::next(Revision fence, Ms now) {
+  if (!missing_.empty()) return Over{"a node is pinned to a version of " + missing_, false};
   Wait wait;
   const auto opening = [this, now](const std::string& id, Ms takes) {
     return windows_.opening(id, takes, now);

@@ -104,6 +104,11 @@ class PlanDriver : public Driver<PlanTask> {
 // name, since two drivers would then have the same key.
 inline constexpr std::string_view desired_id = "desired";
 
+// Brings nodes to the desired versions of some components. These are the components of which the
+// cell has a desired version. When the task reads all records, it adds the components to a version
+// of which a node was pinned or ordered to move, and those for which places of budgets are taken.
+// If a person later pins a node to a version of another component, the driver ends, and the next
+// driver adds that component.
 class DesiredTask {
  public:
   DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings,
@@ -134,7 +139,11 @@ class DesiredTask {
     DesiredMarks marks = {};
   };
 
+  [[nodiscard]] bool has(const std::string& component) const;
+
   std::vector<Component> components_;
+  // A component to which a person has pinned a node, and which is not in `components_`; or empty.
+  std::string missing_;
   WindowView windows_;
   std::uint64_t windows_seen_ = 0;  // the value of WindowView::changes() at the last decision
   Budgets budgets_;

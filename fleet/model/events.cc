@@ -109,7 +109,9 @@ std::optional<FleetEvent> instance(const KeyValue& record) {
 std::optional<FleetEvent> driver(const ParsedKey& key, const KeyValue& record) {
   const auto read = read_record<DriverRecord>(record.value);
   const std::string& id = key.names.front();
-  if (!read || id == "events" || id == "watch") return std::nullopt;
+  // These drivers exist always, and their controllers are not of interest.
+  const bool is_of_cell = id == "events" || id == "watch" || id == "desired";
+  if (!read || is_of_cell) return std::nullopt;
   return FleetEvent{.kind = "driven", .text = "is driven by " + read.value().controller};
 }
 

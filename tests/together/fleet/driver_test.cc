@@ -296,6 +296,52 @@ TEST_CASE("the driver of desired versions tells a node, and its old instance on 
   CHECK(read_record<Command>(command->value).value().instance == "old");
 }
 
+TEST_CASE("a pinned node moves, although the cell desires no version of the component") {
+  Bench bench(DesiredDriver("c1", {}, {}, 100));
+  const auto put = [&bench](KeyKind kind, std::string_view what, const std::string& value) {
+    bench.store.put(what.empty() ? key_of(kind, {"n"}) : key_of(kind, {"n", what}), value);
+  };
+  put(KeyKind::node_versions, "", write_record(Versions{{{"web", "1"}}}));
+  put(KeyKind::node_active, "", write_record(Active{.instance = "i"}));
+  put(KeyKind::node_instance, "i", write_record(Instance{.version = "1", .ready = true}));
+  const std::string order = key_of(KeyKind::node_desired, {"n", "web"});
+  const std::string pin = write_record(Desired{.version = "2", .pinned = true});
+  const bool is_later = GENERATE(true, false);
+
+  if (!is_later) bench.store.put(order, pin);
+  bench.begin();
+  if (is_later) {
+    bench.put(order, pin);
+    // The records of the node's component are not known, so another driver has to read them.
+    CHECK(bench.driver.is_over());
+    return;
+  }
+  const std::string attempt = "desired." + std::to_string(bench.store.find(order)->modified) + ".1";
+  bench.put(
+      key_of(KeyKind::node_upgrade, {"n", "web"}),
+      write_record(Upgrade{.phase = UpgradePhase::cutover_ready, .attempt = attempt, .to = "2"}));
+  for (int i = 0; i < 3; ++i)
+    bench.wait(10'000);
+  CHECK(bench.store.find(key_of(KeyKind::node_command, {"n", "web"})) != nullptr);
+}
+
+TEST_CASE("the place of a node is given back as soon as its upgrade cannot be under way any more") {
+  const auto [phase, is_freed] =
+      GENERATE(std::pair(R"({"phase":"cutover-ready"})", false), std::pair("?", false),
+               std::pair(R"({"phase":"failed"})", true), std::pair(R"({"phase":"staging"})", true),
+               // A machine with the name of one that was forgotten has no such record.
+               std::pair("", true));
+  Bench bench(DesiredDriver("c1", {}, {}, 100));
+  const std::string place = key_of(KeyKind::place, {"site", place_value("north"), "0"});
+  bench.store.put(place, write_record(BudgetPlace{"n", "desired/web", "north"}));
+  bench.store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{.instance = "i"}));
+  if (*phase != '\0') bench.store.put(key_of(KeyKind::node_upgrade, {"n", "web"}), phase);
+
+  bench.begin();
+
+  CHECK((bench.store.find(place) == nullptr) == is_freed);
+}
+
 TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   Bench bench(DesiredDriver("c1", {"agent"}, {}, 100));
   bench.store.put(key_of(KeyKind::desired, {"agent"}), write_record(Desired{.version = "2"}));

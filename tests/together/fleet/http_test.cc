@@ -283,6 +283,21 @@ TEST_CASE("the summary counts the cell's records, and forgets erased ones") {
         R"({"all":1,"degraded":{},"reporting":0,"silent":["n1"],"upgrading":0})");
 }
 
+TEST_CASE("a cell is idle while nothing is desired, although two drivers always exist") {
+  Bench bench;
+  const auto status = [&bench] { return parse_tree(bench.get("").body).value().text_of("status"); };
+  for (const std::string id : {"events", "desired"})
+    bench.put("driver/" + id, R"({"controller":"c1"})");
+  CHECK(status() == "idle");
+
+  bench.put("desired/agent", R"({"version":"2"})");
+  CHECK(status() == "running");
+  bench.erase("driver/desired");
+  CHECK(status() == "idle");
+  bench.put("driver/r1", R"({"controller":"c1"})");
+  CHECK(status() == "running");
+}
+
 TEST_CASE("a rollout that cannot begin its batch says what it waits for, and for whom") {
   Bench bench;
   bench.put("driver/r1", R"({"controller":"c1"})");
