@@ -152,15 +152,23 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
+  // Returns whether the upgrade for which the node has taken its places may still be under way. The
+  // places are taken at the gate, and the node reports no other phase before the upgrade has ended.
+  // A record that cannot be read may be about that upgrade. But a node without a record was
+  // forgotten, and may be a new machine.
+  [[nodiscard]] static bool may_be_down(const DesiredNode& node) {
+    const UpgradePhase phase = node.upgrade.record.phase;
+    return node.upgrade.revision != 0 &&
+           (phase == UpgradePhase::cutover_ready || phase == UpgradePhase::unknown);
+  }
+
   // Gives back the budget places of nodes whose upgrade has ended. A budget limits how many nodes
   // may be down at the same time.
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {
       const auto node = view_.nodes().find(id);
-      const bool has_ended =
-          node == view_.nodes().end() || is_ended(node->second.upgrade.record.phase);
-      if (!has_ended) continue;
+      if (node != view_.nodes().end() && may_be_down(node->second)) continue;
       Transaction transaction = fenced();
       for (const std::string& key : budgets_->held(run(), id))
         transaction.erases.push_back({.key = key});
