@@ -31,6 +31,7 @@ class DesiredDecider {
     if (const auto* late = first_until(marks_.coming(), now_ - settings_.staging_ms)) {
       return take_back(late->second, view_.nodes().at(late->second));
     }
+    if (!marks_.left().empty()) return leave(*marks_.left().begin());
     if (auto stops = stop_next()) return *stops;
     if (auto halted = refuse_wish()) return *halted;
     if (auto begins = begin_next()) return *begins;
@@ -129,6 +130,23 @@ class DesiredDecider {
     const std::string why = "has not come to its gate in time";
     put_order(transaction, id, node.running, why);
     return {.transaction = transaction, .news = id + " " + why};
+  }
+
+  // Orders a node to keep the version that it runs, since a person has removed the desired version.
+  // Otherwise the node's new version would wait at its gate for ever.
+  [[nodiscard]] DesiredDecision leave(const std::string& id) const {
+    const DesiredNode& node = view_.nodes().at(id);
+    Transaction transaction = fenced();
+    compare_orders(transaction, id, node);
+    transaction.compares.push_back({.key = key_of(KeyKind::node_command, {id, view_.component()}),
+                                    .revision = node.command.revision});
+    Desired order = node.desired.record;
+    order.version = node.running;
+    order.digest.clear();
+    order.why = "the desired version was removed";
+    transaction.puts.push_back({.key = key_of(KeyKind::node_desired, {id, view_.component()}),
+                                .value = write_record(order)});
+    return {.transaction = transaction, .news = id + " keeps " + node.running + ": " + order.why};
   }
 
   // ---- cut over

@@ -16,6 +16,8 @@
 //     cutover-ready                     orders the old instance to stop, if this controller has
 //                                       seen for observe_ms without a gap that the new version is
 //                                       ready: see below
+//     ordered to move, and there is no  orders the node to keep the version that it runs
+//     desired version any more
 //     an upgrade has not ended, and a   if the node may move, orders it to move to the new desired
 //     different version is desired now  version; the node then cancels that upgrade
 //

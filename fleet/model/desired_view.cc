@@ -78,10 +78,6 @@ std::optional<CellWish> wish_of(const Seen<Desired>& record) {
   return CellWish{desired, record.revision};
 }
 
-std::optional<CellWish> DesiredView::wish() const {
-  return wish_of(wish_);
-}
-
 DesiredNode& DesiredView::changed(const std::string& id) {
   if (!all_changed_) changed_.insert(id);
   return nodes_[id];
@@ -161,6 +157,10 @@ bool is_told(const DesiredNode& node, const CellWish& wish) {
 
 bool is_under_way(const DesiredNode& node, const CellWish& wish) {
   if (!is_told(node, wish) || is_taken_back(node, wish)) return false;
+  const UpgradePhase phase = phase_of(node);
+  return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, wish.desired.version));
+}
+
 bool is_because_of_wish(const Desired& order) {
   return !order.pinned && order.trace.starts_with(traces);
 }
@@ -170,10 +170,6 @@ bool is_under_way(const DesiredNode& node) {
   if (node.desired.revision == 0 || !is_because_of_wish(order)) return false;
   const UpgradePhase phase = phase_of(node);
   return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, order.version));
-}
-
-  const UpgradePhase phase = phase_of(node);
-  return !is_ended(phase) && (phase != UpgradePhase::unknown || !runs(node, wish.desired.version));
 }
 
 bool has_failed(const DesiredNode& node, const CellWish& wish) {
@@ -196,19 +192,8 @@ WishStanding standing_of(const DesiredNode& node, const CellWish& wish) {
           .is_at_gate = is_moving && may_be_stopped(node, true)};
 }
 
-void WishCount::add(const WishStanding& standing, std::int64_t nodes) {
-  if (standing.has_component) all += nodes;
-  if (standing.is_under_way) under_way += nodes;
-  if (standing.has_failed) failed += nodes;
-  if (standing.is_committed) committed += nodes;
-}
-
 bool is_pinned_at_gate(const DesiredNode& node) {
   return node.desired.record.pinned && may_be_stopped(node, false);
-}
-
-std::string run_of_desired(const std::string& component) {
-  return "desired/" + component;
 }
 
 std::string stop_id(const DesiredNode& node) {
@@ -221,7 +206,9 @@ void DesiredMarks::look(DesiredView& view, Ms now) {
   const auto changed = view.take_changed();
   const auto wish = view.wish();
   component_ = view.component();
-  const bool is_same_wish = std::exchange(wish_, wish) == wish;
+  const bool is_absent = view.is_wish_absent();
+  const bool was_absent = std::exchange(is_absent_, is_absent);
+  const bool is_same_wish = std::exchange(wish_, wish) == wish && is_absent == was_absent;
   if (changed && is_same_wish) {
     for (const std::string& id : *changed)
       look_at(view, id, now);
@@ -284,6 +271,10 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   if (may_be_stopped(node, wish_ && is_told(node, *wish_))) {
     if (const auto next = successor(id, node)) standing.at_gate = next->first;
   }
+  // If the old version was told to stop, the node goes on to the new one. The order to keep a
+  // version names it, so the version needs a valid name.
+  standing.is_left = is_absent_ && node.claim.revision == 0 && is_under_way(node) &&
+                     node.command.record.id != stop_id(node) && is_version_name(node.running);
   if (!wish_) return standing;
   standing.towards = fleet::standing_of(node, *wish_);
   // If a node's new version does not become ready to replace the old one in time, the driver orders
@@ -311,6 +302,8 @@ void DesiredMarks::count(const std::string& id, const Standing& standing, bool i
   list(at_gate_, standing.at_gate);
   beginning_.erase(id);
   waiting_.erase(id);
+  left_.erase(id);
+  if (is_in && standing.is_left) left_.insert(id);
   if (is_in) list_beginning(id, standing);
 }
 

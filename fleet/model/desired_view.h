@@ -78,7 +78,9 @@ class DesiredView {
 
   // Returns the cell's current wish. Returns no value if the cell has no desired version, or if no
   // node may move to it now.
-  [[nodiscard]] std::optional<CellWish> wish() const;
+  [[nodiscard]] std::optional<CellWish> wish() const { return wish_of(wish_); }
+  // Returns whether the cell has no record of a desired version, so that no node is to move.
+  [[nodiscard]] bool is_wish_absent() const { return wish_.revision == 0; }
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -120,8 +122,6 @@ class DesiredView {
 // has begun no attempt.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed to move to the version of this wish. A node has also failed
-// if it took so long that a controller has ordered it back.
 // Returns whether a controller has written this order, a record node/ID/desired/COMPONENT, because
 // of a wish.
 [[nodiscard]] bool is_because_of_wish(const Desired& order);
@@ -129,6 +129,8 @@ class DesiredView {
 // not come to the ordered version, or is still moving there.
 [[nodiscard]] bool is_under_way(const DesiredNode& node);
 
+// Returns whether the node has failed to move to the version of this wish. A node has also failed
+// if it took so long that a controller has ordered it back.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // How far a node has come towards a wish, as far as the node's own records show.
@@ -157,7 +159,12 @@ struct WishCount {
   std::int64_t committed = 0;
 
   // Counts `nodes` more nodes with this standing; a negative number takes them away again.
-  void add(const WishStanding& standing, std::int64_t nodes);
+  void add(const WishStanding& standing, std::int64_t nodes) {
+    if (standing.has_component) all += nodes;
+    if (standing.is_under_way) under_way += nodes;
+    if (standing.has_failed) failed += nodes;
+    if (standing.is_committed) committed += nodes;
+  }
 };
 
 // Returns whether a person has pinned the node to a version of its own, and this version waits
@@ -167,7 +174,9 @@ struct WishCount {
 
 // Returns the name under which nodes take places of budgets (budgets.h) to move to the desired
 // version of the component, or to the version to which they are pinned.
-[[nodiscard]] std::string run_of_desired(const std::string& component);
+[[nodiscard]] inline std::string run_of_desired(const std::string& component) {
+  return "desired/" + component;
+}
 
 // Returns the id of the command that stops the old version on the node. The id begins with the id
 // of the node's current attempt, so each attempt has a command of its own.
@@ -208,6 +217,9 @@ class DesiredMarks {
   // Returns the nodes whose new version waits beside the old one, ready to replace it. Each entry
   // has the time since which this controller has seen the new version ready without a gap.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
+  // Returns the nodes that were ordered to move, and have not arrived, although a person has
+  // removed the desired version since. They have to keep the version that they run.
+  [[nodiscard]] const std::set<std::string>& left() const { return left_; }
   // Returns the new version that may replace the old one on this node, and the time since which
   // this controller has seen it ready. Returns no value if there is no such version. For
   // fleet-agent, the string is the id of the new instance; for another component, the string is the
@@ -241,6 +253,7 @@ class DesiredMarks {
     WishStanding towards = {};
     std::optional<Ms> coming = {};
     std::optional<Ms> at_gate = {};
+    bool is_left = false;
   };
 
   void look_at(const DesiredView& view, const std::string& id, Ms now);
@@ -251,6 +264,7 @@ class DesiredMarks {
 
   std::string component_;
   std::optional<CellWish> wish_;
+  bool is_absent_ = true;  // the cell has no record of a desired version
   // For each node and each of its instances (processes of fleet-agent) that is ready and not
   // degraded: the time at which this controller first saw the instance ready, and the version of
   // the instance. For another component than fleet-agent, there is one more entry, with an empty
@@ -270,6 +284,7 @@ class DesiredMarks {
   std::set<std::string> waiting_;
   ByTime coming_;
   ByTime at_gate_;
+  std::set<std::string> left_;
 };
 
 }  // namespace fleet

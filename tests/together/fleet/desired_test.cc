@@ -307,6 +307,40 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   CHECK(cell.order(0)->version == "2");
 }
 
+TEST_CASE("when the desired version is removed, a node on its way keeps the version that it runs") {
+  const auto phase =
+      GENERATE(UpgradePhase::unknown, UpgradePhase::staging, UpgradePhase::cutover_ready);
+  Cell cell(2);
+  cell.settle_on("2");
+  if (phase != UpgradePhase::unknown) cell.upgrade(0, phase, cell.attempt(0));
+  const std::string wish = key_of(KeyKind::desired, {component});
+  cell.settle();
+  CHECK(cell.order(0)->version == "2");
+
+  SECTION("it keeps its version, and is told so once") {
+    cell.store.erase(wish);
+    cell.settle();
+    CHECK(cell.order(0)->version == "1");
+    CHECK(cell.order(0)->why == "the desired version was removed");
+    CHECK_FALSE(cell.order(1));
+  }
+  SECTION("a version that is held back is not removed") {
+    cell.store.put(wish, write_record(Desired{.version = "2", .pending = true}));
+    cell.settle();
+    CHECK(cell.order(0)->version == "2");
+    cell.store.erase(wish);
+    cell.settle();
+    CHECK(cell.order(0)->version == "1");
+  }
+  SECTION("a node whose old version was told to stop goes on") {
+    const Command stop{.id = cell.attempt(0) + ".stop.1", .action = CommandAction::stop};
+    cell.put(KeyKind::node_command, Cell::node(0), component, write_record(stop));
+    cell.store.erase(wish);
+    cell.settle();
+    CHECK((cell.order(0)->version == "2") == (phase != UpgradePhase::unknown));
+  }
+}
+
 TEST_CASE("a node that something else has claimed, or that does not report, is left alone") {
   Cell cell(3);
   cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r"}));
