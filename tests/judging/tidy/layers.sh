@@ -7,7 +7,7 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
 
 # The files of base/ that do input or output. The rest of base/ does no input or output, and reads
 # no clock.
-base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
+base_shell='check|curl_loop|descriptors|directory|environment|executable|interruption|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|standard_output"
 base_shell="$base_shell|temporary_path|terminal_size|uv_handle"
 

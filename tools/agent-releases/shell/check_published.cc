@@ -193,7 +193,7 @@ Result<std::vector<CheckedManifest>> check_published(const std::string& path,
   std::vector<CheckedManifest> all;
   for (const std::string& name : names.value()) {
     if (name.starts_with('.') || !name.ends_with(manifest_ending)) continue;
-    if (const Outcome none = Interruption::none(); !none) return none.refusal();
+    if (const Outcome none = not_interrupted(); !none) return none.refusal();
     auto checked = checking.look_at(name);
     if (!checked) return checked.refusal();
     if (checked.value()) all.push_back(std::move(*checked.value()));

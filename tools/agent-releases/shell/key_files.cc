@@ -68,7 +68,7 @@ Result<std::string> ask(int terminal, const std::string& question) {
   while (true) {
     char c = 0;
     const ssize_t count = ::read(terminal, &c, 1);
-    if (const Outcome none = Interruption::none(); !none) return none.refusal();
+    if (const Outcome none = not_interrupted(); !none) return none.refusal();
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return refusal_from_errno("read from", terminal_path);
     if (count == 0 || c == '\n') return typed;

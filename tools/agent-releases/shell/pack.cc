@@ -162,7 +162,7 @@ Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
     if (!done) return done;
     if (const Outcome finished = signature->finish(published_mode); !finished) return finished;
   }
-  if (const Outcome none = Interruption::none(); !none) return none;
+  if (const Outcome none = not_interrupted(); !none) return none;
   if (file != nullptr) {
     if (const Outcome done = file->publish(); !done) return done;
   }

@@ -131,7 +131,7 @@ Outcome read_found(int file, const Found& found, const Take& take) {
   std::vector<char> piece(piece_bytes);
   std::int64_t left = found.bytes;
   while (true) {
-    if (const Outcome none = Interruption::none(); !none) return none;
+    if (const Outcome none = not_interrupted(); !none) return none;
     const ssize_t count = ::read(file, piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return refusal_from_errno("read", found.path);
@@ -230,7 +230,7 @@ Outcome Archiving::add(const Found& found) {
 Outcome Archiving::run(const std::vector<Found>& tree) {
   if (const Outcome begun = begin(); !begun) return begun;
   for (const Found& found : tree) {
-    if (const Outcome none = Interruption::none(); !none) return none;
+    if (const Outcome none = not_interrupted(); !none) return none;
     if (const Outcome added = add(found); !added) return added;
   }
   if (archive_write_close(writer_) != ARCHIVE_OK) return broken();

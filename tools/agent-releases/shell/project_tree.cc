@@ -51,7 +51,7 @@ Outcome drain(int pipe, pid_t child, std::string& output) {
   bool told = false;
   std::array<char, 4'096> bytes;
   while (true) {
-    if (!told && !Interruption::none()) {
+    if (!told && !not_interrupted()) {
       told = true;
       ::kill(child, SIGTERM);
     }
@@ -59,7 +59,7 @@ Outcome drain(int pipe, pid_t child, std::string& output) {
     if (::poll(&readable, 1, look_ms) <= 0) continue;
     const ssize_t count = ::read(pipe, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return Interruption::none();
+    if (count <= 0) return not_interrupted();
     output.append(bytes.data(), static_cast<std::size_t>(count));
     if (output.size() > child_output_bytes_max) output.resize(child_output_bytes_max);
   }
@@ -168,7 +168,7 @@ Outcome copy_file(const Directory& from, const Directory& into, const std::strin
   const auto copy = into.open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode & 0777U);
   if (!copy) return copy.refusal();
   const auto write = [&](std::string_view piece) {
-    const Outcome none = Interruption::none();
+    const Outcome none = not_interrupted();
     return none ? write_all(copy.value().get(), into.path_of(name), piece) : none;
   };
   const Outcome copied = read_pieces(source.value().get(), from.path_of(name), write);

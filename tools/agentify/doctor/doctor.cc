@@ -16,11 +16,11 @@
 #include <system_error>
 
 #include "base/argument.h"
+#include "base/interruption.h"
 #include "base/owned_fd.h"
 #include "base/standard_output.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/doctor/findings.h"
-#include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/doctor/trial_run.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
@@ -31,6 +31,7 @@ namespace agentify {
 namespace {
 
 using upgrader::Duration;
+using upgrader::Interruption;
 using upgrader::OwnedFd;
 
 constexpr char doctor_name[] = "agentify: doctor";  // the beginning of each line on standard error
@@ -208,6 +209,9 @@ std::optional<std::string> examine_first_run(const Patient& patient, const Place
 
 int examine(const Patient& patient, const Places& places) {
   const Interruption interruption;
+  // A write to a closed pipe must fail, and not kill the doctor. The programs that the doctor
+  // executes do not inherit this handler.
+  if (::signal(SIGPIPE, [](int) {}) == SIG_IGN) ::signal(SIGPIPE, SIG_IGN);
   tell("This runs " + shell_line(patient.words) + ", on its real data, and ends it.");
   const std::string base = std::filesystem::path(patient.words[0]).filename().string();
   const KnownDaemon* const known = known_daemon(base);

@@ -20,9 +20,9 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/interruption.h"
 #include "base/pointers.h"
 #include "base/temporary_path.h"
-#include "tools/agentify/doctor/interruption.h"
 #include "tools/agentify/family.h"
 
 namespace agentify {
@@ -49,6 +49,7 @@ std::string told_in(std::string_view text) {
 }
 
 using upgrader::Duration;
+using upgrader::Interruption;
 
 constexpr Duration look_interval{20};
 constexpr Duration upgrader_end_max{20'000};
