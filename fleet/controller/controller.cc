@@ -47,8 +47,7 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
       desired_(follow(KeyKind::desired)),
       drivers_(follow(KeyKind::driver)) {
   show_presence();
-  signals_.push_back(end_at(SIGTERM));
-  signals_.push_back(end_at(SIGINT));
+  UPGRADER_CHECK(signals_.begin(&loop_, {SIGTERM, SIGINT}, [this](int) { leave_all(); }));
 }
 
 // Writes two records of this controller: one that lists the controller by its name, and one that
@@ -98,16 +97,6 @@ std::unique_ptr<Mirror> Controller::follow(const Keys& keys,
           .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); },
           .keeps = std::move(keeps)},
       seed_);
-}
-
-upgrader::UvHandle<uv_signal_t> Controller::end_at(int signal) {
-  auto handle = upgrader::make_handle(uv_signal_init, &loop_, this);
-  UPGRADER_CHECK(handle != nullptr);
-  const auto caught = [](uv_signal_t* which, int) {
-    static_cast<Controller*>(which->data)->leave_all();
-  };
-  UPGRADER_CHECK(uv_signal_start(handle.get(), caught, signal) == 0);
-  return handle;
 }
 
 void Controller::take_changes(const Changes& changes) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/uv_handle.h"
+#include "base/signal_watch.h"
 #include "fleet/common/presence.h"
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
@@ -57,7 +57,6 @@ class Controller {
   [[nodiscard]] std::unique_ptr<Mirror> follow(const Keys& keys,
                                                std::function<bool(const std::string& key)> keeps);
   [[nodiscard]] std::unique_ptr<Mirror> follow(KeyKind kind);
-  [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
   [[nodiscard]] Ms now() const { return timers_.now().count(); }
 
   uv_loop_t& loop_;
@@ -81,7 +80,7 @@ class Controller {
   std::unique_ptr<Timer> soon_;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> end_;
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::SignalWatch signals_;
 };
 
 }  // namespace fleet

@@ -38,30 +38,23 @@ std::string deed_of(const fleet::Transaction& transaction) {
 }  // namespace
 
 Asker::Asker(const Options& options) : options_(options) {
-  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
+  UPGRADER_CHECK(loop_.error() == 0);
   etcd_ = open(options_.store.endpoints, deadline);
   store_ = etcd_.get();
 }
 
 Asker::Asker(const Options& options, const OpenStore& open_store) : options_(options) {
-  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
-  other_ = open_store(loop_);
+  UPGRADER_CHECK(loop_.error() == 0);
+  other_ = open_store(*loop_.get());
   store_ = other_.get();
-}
-
-Asker::~Asker() {
-  etcd_ = nullptr;
-  other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // runs the callbacks that free the closed handles
-  uv_loop_close(&loop_);
 }
 
 std::unique_ptr<fleet::EtcdStore> Asker::open(std::vector<std::string> endpoints,
                                               std::chrono::milliseconds limit) {
   return std::make_unique<fleet::EtcdStore>(
-      loop_, fleet::EtcdStore::Settings{.endpoints = std::move(endpoints),
-                                        .certificates = options_.store.certificates,
-                                        .deadline = limit});
+      *loop_.get(), fleet::EtcdStore::Settings{.endpoints = std::move(endpoints),
+                                               .certificates = options_.store.certificates,
+                                               .deadline = limit});
 }
 
 template <class Value, class Ask>
@@ -69,7 +62,7 @@ Value Asker::answer_to(const Ask& ask) {
   std::optional<Value> answer;
   ask([&answer](Value value) { answer = std::move(value); });
   while (!answer) {
-    UPGRADER_CHECK(uv_run(&loop_, UV_RUN_ONCE) != 0 || answer);
+    UPGRADER_CHECK(uv_run(loop_.get(), UV_RUN_ONCE) != 0 || answer);
   }
   return *std::move(answer);
 }
@@ -139,11 +132,11 @@ void Asker::end_lease(fleet::LeaseId lease) {
 }
 
 void Asker::rest() {
-  fleet::UvTimers timers(loop_);
+  fleet::UvTimers timers(*loop_.get());
   bool is_over = false;
   const auto end = timers.after(rest_time, [&is_over] { is_over = true; });
   while (!is_over) {
-    uv_run(&loop_, UV_RUN_ONCE);
+    uv_run(loop_.get(), UV_RUN_ONCE);
   }
 }
 

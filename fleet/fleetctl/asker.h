@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.h"
 #include "fleet/fleetctl/options.h"
 #include "fleet/model/time.h"
 #include "fleet/store/etcd_admin.h"
@@ -28,7 +29,6 @@ class Asker {
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
   Asker& operator=(const Asker&) = delete;
-  ~Asker();
 
   [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
@@ -62,7 +62,7 @@ class Asker {
                                                        std::chrono::milliseconds deadline);
 
   const Options& options_;
-  uv_loop_t loop_{};
+  upgrader::EventLoop loop_;
   std::unique_ptr<fleet::EtcdStore> etcd_;
   std::unique_ptr<fleet::Store> other_;
   fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/event_loop.h"
 #include "base/process.h"
+#include "base/signal_watch.h"
 #include "base/uv_handle.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/cell/dev_life.h"
@@ -30,14 +32,12 @@ class DevRun {
   DevRun(const fleet::DevTerms& terms, bool is_kept);
   DevRun(const DevRun&) = delete;
   DevRun& operator=(const DevRun&) = delete;
-  ~DevRun();
 
   // Runs the cell until SIGINT, SIGTERM or SIGHUP arrives, or until the cell has failed. Then waits
   // until all child processes have ended. Returns the exit status.
   [[nodiscard]] int run();
 
  private:
-  void listen(int signal_number);
   void take_signal(int signal_number);
   void take(const fleet::DevEvent& event);
   void perform(const fleet::DevAction& action);
@@ -53,8 +53,8 @@ class DevRun {
   bool is_kept_;
   std::vector<fleet::DevProgram> programs_;
   fleet::DevLife life_;
-  uv_loop_t loop_{};
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::EventLoop loop_;
+  upgrader::SignalWatch signals_;
   // The timer for repeated checks. It runs while started programs are not ready yet, or while
   // orphans have not exited yet.
   upgrader::UvHandle<uv_timer_t> looks_;
@@ -86,39 +86,21 @@ void say_now(const std::vector<std::string>& lines) {
 
 DevRun::DevRun(const fleet::DevTerms& terms, bool is_kept)
     : terms_(terms), is_kept_(is_kept), programs_(dev_programs(terms)), life_(programs_) {
-  UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
+  UPGRADER_CHECK(loop_.error() == 0);
   for (auto* timer : {&looks_, &deadline_}) {
-    *timer = upgrader::make_handle(uv_timer_init, &loop_, this);
+    *timer = upgrader::make_handle(uv_timer_init, loop_.get(), this);
     UPGRADER_CHECK(*timer != nullptr);
   }
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    listen(number);
-  }
-}
-
-DevRun::~DevRun() {
-  signals_.clear();
-  looks_ = nullptr;
-  deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // runs the callbacks that free the closed handles
-  uv_loop_close(&loop_);
+  UPGRADER_CHECK(signals_.begin(loop_.get(), {SIGINT, SIGTERM, SIGHUP, SIGCHLD},
+                                [this](int number) { take_signal(number); }));
 }
 
 int DevRun::run() {
   take(fleet::DevBegan{});
   while (!is_over_) {
-    uv_run(&loop_, UV_RUN_ONCE);
+    uv_run(loop_.get(), UV_RUN_ONCE);
   }
   return status_;
-}
-
-void DevRun::listen(int signal_number) {
-  signals_.push_back(upgrader::make_handle(uv_signal_init, &loop_, this));
-  UPGRADER_CHECK(signals_.back() != nullptr);
-  const auto heard = [](uv_signal_t* handle, int number) {
-    static_cast<DevRun*>(handle->data)->take_signal(number);
-  };
-  UPGRADER_CHECK(uv_signal_start(signals_.back().get(), heard, signal_number) == 0);
 }
 
 void DevRun::take_signal(int signal_number) {

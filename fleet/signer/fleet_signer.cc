@@ -71,24 +71,13 @@ FleetSigner::FleetSigner(uv_loop_t& loop, SignerOptions options)
         [this] { show(); });
   }
   show();
-  signals_.push_back(end_at(SIGTERM));
-  signals_.push_back(end_at(SIGINT));
+  UPGRADER_CHECK(signals_.begin(&loop_, {SIGTERM, SIGINT}, [this](int) { leave(); }));
   sweep();
 }
 
 int FleetSigner::run() {
   uv_run(&loop_, UV_RUN_DEFAULT);
   return 0;
-}
-
-upgrader::UvHandle<uv_signal_t> FleetSigner::end_at(int signal) {
-  auto handle = upgrader::make_handle(uv_signal_init, &loop_, this);
-  UPGRADER_CHECK(handle != nullptr);
-  const auto caught = [](uv_signal_t* which, int) {
-    static_cast<FleetSigner*>(which->data)->leave();
-  };
-  UPGRADER_CHECK(uv_signal_start(handle.get(), caught, signal) == 0);
-  return handle;
 }
 
 void FleetSigner::take_changes(const Changes& changes) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/uv_handle.h"
+#include "base/signal_watch.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/presence.h"
 #include "fleet/common/store_options.h"
@@ -73,7 +73,6 @@ class FleetSigner {
   // Logs the line in `rest`, unless it is empty, and continues with the next request after the
   // pause in `rest`.
   void go_on_after(const WritePace::Rest& rest);
-  [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
 
   uv_loop_t& loop_;
   SignerOptions options_;
@@ -92,7 +91,7 @@ class FleetSigner {
   std::unique_ptr<Timer> later_;  // set during the pause after a write that has failed
   std::unique_ptr<Timer> sweep_;
   std::unique_ptr<Timer> left_;
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::SignalWatch signals_;
 };
 
 }  // namespace fleet

@@ -60,17 +60,14 @@ Time Loop::now() const {
 // Registers timers, signals and descriptors with libuv. The descriptors through which the daemon
 // sends messages are registered, but libuv does not poll them before listen_to_daemon() is called.
 bool Loop::watch_all() {
-  const auto passes_on = [this](int signal) {
-    return [this, signal] { feed(SignalTaken{signal}); };
-  };
   bool good = deadline_.begin(loop_, [this] { feed(TimePassed{}); }) &&
               check_limit_.begin(loop_, [this] { check_took_too_long(); }) &&
               sweep_timer_.begin(loop_, [this] { go_on_sweeping(); }) &&
               agent_watch_.begin(loop_, agent_.fd(), UV_READABLE, [this] { look_at_agent(); }) &&
               keeper_watch_.begin(loop_, prepared_.keeper.descriptor(), UV_READABLE,
                                   [this] { look_at_keeper(); }) &&
-              hang_up_.begin(loop_, SIGHUP, passes_on(SIGHUP)) &&
-              user_1_.begin(loop_, SIGUSR1, passes_on(SIGUSR1));
+              passed_signals_.begin(loop_, {SIGHUP, SIGUSR1},
+                                    [this](int signal) { feed(SignalTaken{signal}); });
   if (good && prepared_.notify.descriptor() >= 0) {
     good = notify_watch_.begin(loop_, prepared_.notify.descriptor(), UV_READABLE, [this] {
       look_at_notify();
@@ -85,7 +82,7 @@ bool Loop::watch_all() {
   // agents in sessions of their own, so that Ctrl-C reaches only the upgrader, which tells the
   // agents to stop.
   if (good && agent_.alone()) {
-    good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
+    good = interrupt_.begin(loop_, {SIGINT}, [this](int) { feed(StopAsked{}); });
   }
   return good;
 }

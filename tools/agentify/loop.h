@@ -11,6 +11,7 @@
 
 #include "agent-protocol/agent.h"
 #include "base/notify_listener.h"
+#include "base/signal_watch.h"
 #include "tools/agentify/adapter.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/family.h"
@@ -144,9 +145,8 @@ class Loop {
   Timer deadline_;
   Timer check_limit_;
   Timer sweep_timer_;
-  SignalWatch hang_up_;
-  SignalWatch user_1_;
-  SignalWatch interrupt_;
+  upgrader::SignalWatch passed_signals_;
+  upgrader::SignalWatch interrupt_;
   std::optional<Command> check_;
   Prober ready_prober_;
   Prober health_prober_;

@@ -169,8 +169,8 @@ void Loop::close_all() {
   }
   for (Timer* const timer : {&deadline_, &check_limit_, &sweep_timer_})
     timer->end();
-  for (SignalWatch* const signal : {&hang_up_, &user_1_, &interrupt_})
-    signal->end();
+  passed_signals_.end();
+  interrupt_.end();
   prepared_.keeper.dismiss();
 }
 

@@ -19,6 +19,7 @@
 #include "agent-protocol/agent.h"
 #include "base/descriptors.h"
 #include "base/errno_name.h"
+#include "base/event_loop.h"
 #include "base/standard_output.h"
 #include "tools/agentify/following.h"
 #include "tools/agentify/journal.h"
@@ -161,21 +162,14 @@ int run(const Options& options) {
   }
   prepared.version = daemon_version(options, surroundings, prepared.program);
   auto agent = agent_protocol::Agent::open(prepared.version, {readiness_feature});
-  uv_loop_t loop;
-  if (!agent || uv_loop_init(&loop) != 0) {
+  const auto cannot_begin = [] {
     log_line("cannot begin: " + in_words(upgrader::SystemError{errno}));
     return exit_failed;
-  }
-  DaemonEnding ending;
-  {
-    Loop running(&loop, std::move(*agent), std::move(prepared));
-    ending = running.run();
-    // Run the loop until the closed handles are freed. Because of the earlier uv_stop(), the first
-    // uv_run() may return immediately.
-    while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
-    }
-  }
-  uv_loop_close(&loop);
+  };
+  if (!agent) return cannot_begin();
+  upgrader::EventLoop loop;
+  if (loop.error() != 0) return cannot_begin();
+  const DaemonEnding ending = Loop(loop.get(), std::move(*agent), std::move(prepared)).run();
   return end_like(ending);
 }
 

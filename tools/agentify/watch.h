@@ -1,5 +1,5 @@
-// Classes that own a libuv handle. They call a function when a descriptor is ready, when a time has
-// come, or when a signal has come.
+// Classes that own a libuv handle. They call a function when a descriptor is ready, or when a time
+// has come.
 #pragma once
 
 #include <uv.h>
@@ -59,26 +59,6 @@ class Timer {
 
  private:
   upgrader::UvHandle<uv_timer_t> handle_;
-  std::function<void()> callback_;
-};
-
-class SignalWatch {
- public:
-  [[nodiscard]] bool begin(uv_loop_t* loop, int signal, std::function<void()> callback) {
-    callback_ = std::move(callback);
-    handle_ = upgrader::make_handle(uv_signal_init, loop, this);
-    if (!handle_) return false;
-    return uv_signal_start(
-               handle_.get(),
-               [](uv_signal_t* handle, int) {
-                 static_cast<SignalWatch*>(handle->data)->callback_();
-               },
-               signal) == 0;
-  }
-  void end() { handle_.reset(); }
-
- private:
-  upgrader::UvHandle<uv_signal_t> handle_;
   std::function<void()> callback_;
 };
 

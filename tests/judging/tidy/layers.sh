@@ -7,9 +7,9 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
 
 # The files of base/ that do input or output. The rest of base/ does no input or output, and reads
 # no clock.
-base_shell='check|curl_loop|descriptors|directory|environment|executable|interruption|lock'
-base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|standard_output"
-base_shell="$base_shell|temporary_path|terminal_size|uv_handle"
+base_shell='check|curl_loop|descriptors|directory|environment|event_loop|executable'
+base_shell="$base_shell|interruption|lock|no_wait|notify_listener|owned_fd|process|program|repeated"
+base_shell="$base_shell|signal_watch|standard_output|temporary_path|terminal_size|uv_handle"
 
 # Prints the layer of every file of the libraries and of the upgrader: L0 is plain data, L1 reads
 # bytes from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except

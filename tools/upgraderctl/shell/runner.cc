@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "agent-protocol/cpp/control/control_directory.h"
+#include "base/event_loop.h"
+#include "base/signal_watch.h"
 #include "base/uv_handle.h"
 #include "tools/upgraderctl/core/occasions.h"
 #include "tools/upgraderctl/core/options.h"
@@ -52,7 +54,7 @@ class Runner {
   News news_;
   upgrader::UvHandle<uv_timer_t> deadline_;
   upgrader::UvHandle<uv_timer_t> painter_;
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::SignalWatch signals_;
   std::optional<Status> shown_;  // the newest status of the upgrader that performs the upgrade
   std::optional<Finish> finish_;
 };
@@ -64,16 +66,8 @@ Runner::Runner(uv_loop_t* loop, Decider& decider, Scene scene)
       news_(loop, scene_.directory.path(), [this] { look(); }),
       deadline_(new_timer()),
       painter_(new_timer()) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    auto handle = upgrader::make_handle(uv_signal_init, loop, this);
-    uv_signal_start(
-        handle.get(),
-        [](uv_signal_t* caught, int signal) {
-          static_cast<Runner*>(caught->data)->feed(Interrupted{signal});
-        },
-        number);
-    signals_.push_back(std::move(handle));
-  }
+  static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP, SIGQUIT},
+                                   [this](int signal) { feed(Interrupted{signal}); }));
 }
 
 upgrader::UvHandle<uv_timer_t> Runner::new_timer() {
@@ -170,18 +164,11 @@ void Runner::set_timer() {
 }  // namespace
 
 Finish run(Decider& decider, Scene scene) {
-  uv_loop_t loop;
-  if (const int error = uv_loop_init(&loop); error != 0) {
-    return {exit_usage, std::string("no event loop: ") + uv_strerror(error)};
+  upgrader::EventLoop loop;
+  if (loop.error() != 0) {
+    return {exit_usage, std::string("no event loop: ") + uv_strerror(loop.error())};
   }
-  Finish finish;
-  {
-    Runner runner(&loop, decider, std::move(scene));
-    finish = runner.run();
-  }
-  uv_run(&loop, UV_RUN_DEFAULT);
-  uv_loop_close(&loop);
-  return finish;
+  return Runner(loop.get(), decider, std::move(scene)).run();
 }
 
 // ---- the command `upgraderctl on`
@@ -202,7 +189,6 @@ class OccasionRunner {
   void go_on();
   void start(const OccasionEnvironment& environment);
   void command_ended(std::int64_t status, int number);
-  void add_signal(int number);
   [[nodiscard]] Duration now() const { return Duration{static_cast<Duration::rep>(uv_now(loop_))}; }
 
   uv_loop_t* loop_;
@@ -212,7 +198,7 @@ class OccasionRunner {
   Occasions occasions_;
   News news_;
   upgrader::UvHandle<uv_timer_t> timer_;
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::SignalWatch signals_;
   upgrader::UvHandle<uv_process_t> command_;  // the running command; null if none runs
   std::optional<int> status_;
 };
@@ -226,17 +212,8 @@ OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const st
       occasions_(*options.occasion, options.after.value_or(std::chrono::seconds{30})),
       news_(loop, path, [this] { look(); }),
       timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP})
-    add_signal(number);
-}
-
-void OccasionRunner::add_signal(int number) {
-  auto handle = upgrader::make_handle(uv_signal_init, loop_, this);
-  const auto on_signal = [](uv_signal_t* caught, int signal) {
-    static_cast<OccasionRunner*>(caught->data)->status_ = exit_signal_base + signal;
-  };
-  uv_signal_start(handle.get(), on_signal, number);
-  signals_.push_back(std::move(handle));
+  static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP},
+                                   [this](int signal) { status_ = exit_signal_base + signal; }));
 }
 
 int OccasionRunner::run() {
@@ -320,19 +297,12 @@ void OccasionRunner::command_ended(std::int64_t status, int number) {
 }  // namespace
 
 int run_on_occasions(const Options& options, const std::string& path, Terminal& terminal) {
-  uv_loop_t loop;
-  if (const int error = uv_loop_init(&loop); error != 0) {
-    terminal.complain(std::string("no event loop: ") + uv_strerror(error));
+  upgrader::EventLoop loop;
+  if (loop.error() != 0) {
+    terminal.complain(std::string("no event loop: ") + uv_strerror(loop.error()));
     return exit_usage;
   }
-  int status = exit_done;
-  {
-    OccasionRunner runner(&loop, options, path, terminal);
-    status = runner.run();
-  }
-  uv_run(&loop, UV_RUN_DEFAULT);
-  uv_loop_close(&loop);
-  return status;
+  return OccasionRunner(loop.get(), options, path, terminal).run();
 }
 
 }  // namespace upgraderctl

@@ -21,8 +21,9 @@
 #include "agent-protocol/cpp/control/status.h"
 #include "agent-protocol/cpp/control/status_reader.h"
 #include "base/escape.h"
+#include "base/event_loop.h"
+#include "base/signal_watch.h"
 #include "base/utf8.h"
-#include "base/uv_handle.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/pages.h"
 #include "tools/upgraderctl/core/sentences.h"
@@ -86,14 +87,13 @@ class Watch {
  private:
   void look();
   void show(const StatusFile& file, Hearing hearing);
-  void add_signal(int number);
 
   uv_loop_t* loop_;
   ControlDirectory directory_;
   bool json_;
   Terminal& terminal_;
   News news_;
-  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::SignalWatch signals_;
   std::optional<std::string> last_;  // the last status that was shown, without ages
   std::optional<int> status_;
 };
@@ -102,22 +102,14 @@ Watch::Watch(uv_loop_t* loop, const std::string& path, bool json, Terminal& term
     : loop_(loop), directory_(path), json_(json), terminal_(terminal), news_(loop, path, [this] {
         look();
       }) {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGWINCH})
-    add_signal(number);
-}
-
-void Watch::add_signal(int number) {
-  auto handle = upgrader::make_handle(uv_signal_init, loop_, this);
-  const auto on_signal = [](uv_signal_t* caught, int signal) {
-    auto* const watch = static_cast<Watch*>(caught->data);
+  const auto on_signal = [this](int signal) {
     if (signal == SIGWINCH) {
-      watch->look();
+      look();
     } else {
-      watch->status_ = exit_signal_base + signal;
+      status_ = exit_signal_base + signal;
     }
   };
-  uv_signal_start(handle.get(), on_signal, number);
-  signals_.push_back(std::move(handle));
+  static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP, SIGWINCH}, on_signal));
 }
 
 int Watch::run() {
@@ -190,19 +182,12 @@ std::string endings_as_json(const std::string& text) {
 }  // namespace
 
 int watch_status(const Options& options, const std::string& path, Terminal& terminal) {
-  uv_loop_t loop;
-  if (const int error = uv_loop_init(&loop); error != 0) {
-    terminal.complain(std::string("no event loop: ") + uv_strerror(error));
+  upgrader::EventLoop loop;
+  if (loop.error() != 0) {
+    terminal.complain(std::string("no event loop: ") + uv_strerror(loop.error()));
     return exit_usage;
   }
-  int status = exit_done;
-  {
-    Watch watch(&loop, path, options.json, terminal);
-    status = watch.run();
-  }
-  uv_run(&loop, UV_RUN_DEFAULT);
-  uv_loop_close(&loop);
-  return status;
+  return Watch(loop.get(), path, options.json, terminal).run();
 }
 
 std::vector<std::string> names_below(const std::string& base, std::error_code& error) {
