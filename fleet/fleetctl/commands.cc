@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,62 +21,6 @@ namespace fleetctl {
 using fleet::KeyKind;
 
 namespace {
-
-struct Deed {
-  Command command;
-  int (*perform)(const Options& options, Asker& asker);
-};
-
-// The functions that perform the commands, in the order of the enumeration `Command`.
-constexpr auto deeds = std::to_array<Deed>({
-    {Command::status, &show_status},
-    {Command::nodes, &show_nodes},
-    {Command::show, &show_node},
-    {Command::versions, &show_versions},
-    {Command::desire, &desire},
-    {Command::stop, &halt},
-    {Command::publish, &publish},
-    {Command::apply, &apply},
-    {Command::releases, &list_releases},
-    {Command::enrol, &enrol},
-    {Command::renew, &renew},
-    {Command::revoke, &revoke},
-    {Command::forget, &forget},
-    {Command::rollout_start, &start_rollout},
-    {Command::rollout_list, &list_rollouts},
-    {Command::rollout_show, &show_rollout},
-    {Command::rollout_watch, &watch_rollout},
-    {Command::rollout_order, &order_rollout},
-    {Command::plan_run, &run_plan},
-    {Command::plan_list, &list_plans},
-    {Command::plan_show, &show_plan},
-    {Command::plan_recover, &recover_plan},
-    {Command::window_set, &set_window},
-    {Command::window_list, &list_windows},
-    {Command::window_remove, &remove_window},
-    {Command::node_command, &order_node},
-    {Command::restored, &restored},
-    {Command::accept_epoch, &accept_epoch},
-    {Command::events, &show_events},
-    {Command::history, &show_history},
-    {Command::settings_list, &list_settings},
-    {Command::settings_set, &set_setting},
-    {Command::settings_unset, &unset_setting},
-    {Command::token_create, &create_token},
-    {Command::token_list, &list_tokens},
-    {Command::token_revoke, &revoke_token},
-    {Command::approve, &approve},
-    {Command::why, &show_why},
-    {Command::cell_check, &check_cell},
-});
-
-constexpr bool are_in_order() {
-  for (std::size_t i = 0; i < deeds.size(); ++i) {
-    if (deeds[i].command != static_cast<Command>(i)) return false;
-  }
-  return deeds.back().command == Command::cell_check;
-}
-static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
 // Returns whether the text is allowed as a person's name. The name is written into records and
 // shown to other people, so it must be short and printable.
@@ -103,15 +46,9 @@ std::string find_refusal(Asker& asker, fleet::Transaction refused, const std::st
 }  // namespace
 
 int perform(const Options& options) {
-  if (options.command == Command::dev) return run_dev(options);
-  if (options.command == Command::cell_init) return init_cell(options);
-  if (options.command == Command::cell_start) return start_cell(options);
+  if (const auto* local = std::get_if<LocalCommand>(&options.command)) return (*local)(options);
   Asker asker(options);
-  return perform(options, asker);
-}
-
-int perform(const Options& options, Asker& asker) {
-  return deeds[static_cast<std::size_t>(options.command)].perform(options, asker);
+  return std::get<StoreCommand>(options.command)(options, asker);
 }
 
 int say(const std::string& line) {

@@ -1,5 +1,6 @@
 // Declares one function for each of fleetctl's commands. The function reads or writes the store,
-// prints the result, and returns fleetctl's exit status.
+// prints the result, and returns fleetctl's exit status. perform() calls the function that the
+// command line asks for.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,6 @@
 namespace fleetctl {
 
 [[nodiscard]] int perform(const Options& options);
-[[nodiscard]] int perform(const Options& options, Asker& asker);
 
 // ---- `fleetctl dev`, which runs a trial cell with a store of its own
 [[nodiscard]] int run_dev(const Options& options);

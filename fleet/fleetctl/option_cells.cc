@@ -4,6 +4,7 @@
 #include "fleet/cell/cell_terms.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
+#include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_rules.h"
@@ -53,7 +54,7 @@ CLI::App& add_group(CLI::App& app, Options& options) {
 }  // namespace
 
 void add_cells(CLI::App& app, Options& options) {
-  CLI::App& dev = add(app, options, Command::dev, "dev",
+  CLI::App& dev = add(app, options, &run_dev, "dev",
                       "run a whole cell on this machine, for trial, until interrupted");
   dev.add_option("--nodes", options.nodes, "number of simulated machines")
       ->type_name("N")
@@ -66,7 +67,7 @@ void add_cells(CLI::App& app, Options& options) {
       "cell", "set up or check a cell, which is a store, its controllers and its nodes");
   cell.require_subcommand(1);
   cell.fallthrough();
-  CLI::App& init = add(cell, options, Command::cell_init, "init",
+  CLI::App& init = add(cell, options, &init_cell, "init",
                        "make the certificates and settings for all machines of a cell");
   add_directory(init, options);
   add_machines(init, "--member", options.cell.members,
@@ -77,11 +78,10 @@ void add_cells(CLI::App& app, Options& options) {
                   "name of a machine with fleet-signer; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  add_directory(add(cell, options, Command::cell_start, "start",
+  add_directory(add(cell, options, &start_cell, "start",
                     "turn on access control in the store, with each controller as a user"),
                 options);
-  add(cell, options, Command::cell_check, "check",
-      "check a cell, and say what to do about each fault");
+  add(cell, options, &check_cell, "check", "check a cell, and say what to do about each fault");
 }
 
 void add_plans(CLI::App& app, Options& options) {
@@ -89,7 +89,7 @@ void add_plans(CLI::App& app, Options& options) {
       *app.add_subcommand("plan", "run or show plans, which are ordered steps over several nodes");
   plan.require_subcommand(1);
   plan.fallthrough();
-  CLI::App& run = add(plan, options, Command::plan_run, "run", "begin a plan");
+  CLI::App& run = add(plan, options, &run_plan, "run", "begin a plan");
   run.add_option("FILE", options.file, "JSON file of the plan, see fleet(7)")
       ->type_name("")
       ->required();
@@ -104,9 +104,9 @@ void add_plans(CLI::App& app, Options& options) {
                "begin also outside the windows of the nodes");
   run.add_flag("--wait", options.wait,
                "wait until the plan has ended; exit with 4 if the plan is not completed");
-  add(plan, options, Command::plan_list, "list", "list all plans, with their progress");
-  add_name(add(plan, options, Command::plan_show, "show", "show one plan, node by node"), options);
-  add_name(add(plan, options, Command::plan_recover, "recover",
+  add(plan, options, &list_plans, "list", "list all plans, with their progress");
+  add_name(add(plan, options, &show_plan, "show", "show one plan, node by node"), options);
+  add_name(add(plan, options, &recover_plan, "recover",
                "remove the records of an ended run, so that the next run begins anew"),
            options);
 }
@@ -116,7 +116,7 @@ void add_windows(CLI::App& app, Options& options) {
       *app.add_subcommand("window", "set, list or remove the times at which upgrades may begin");
   window.require_subcommand(1);
   window.fallthrough();
-  CLI::App& set = add(window, options, Command::window_set, "set",
+  CLI::App& set = add(window, options, &set_window, "set",
                       "set the times at which upgrades may begin on a group of nodes");
   add_group(set, options);
   set.add_option("--days", options.window.days,
@@ -132,14 +132,13 @@ void add_windows(CLI::App& app, Options& options) {
                  "time zone from tzdata, or `site-local` for the time zone of each node")
       ->type_name("ZONE")
       ->default_val("UTC");
-  add(window, options, Command::window_list, "list", "list all windows, with their next openings");
-  add_group(add(window, options, Command::window_remove, "remove",
-                "remove the window of a group of nodes"),
+  add(window, options, &list_windows, "list", "list all windows, with their next openings");
+  add_group(add(window, options, &remove_window, "remove", "remove the window of a group of nodes"),
             options);
 }
 
 void add_node_orders(CLI::App& app, Options& options) {
-  CLI::App& command = add(app, options, Command::node_command, "command",
+  CLI::App& command = add(app, options, &order_node, "command",
                           "send one command to one node, and wait for the answer");
   command.add_option("NODE", options.node, "name of the node")
       ->type_name("")
@@ -160,7 +159,7 @@ void add_node_orders(CLI::App& app, Options& options) {
   // Set the default of --component only if the command is `fleetctl command`. Other commands store
   // their --component in the same variable, but have no default.
   command.callback([&options] {
-    options.command = Command::node_command;
+    options.command = &order_node;
     if (options.component.empty()) options.component = "agent";
   });
   add_duration(command, "--not-after", options.not_after_s, std::chrono::seconds{1},
@@ -168,11 +167,11 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_flag("--downgrade", options.downgrade,
                    "allow a version that is older than the running version");
 
-  add(app, options, Command::restored, "restored",
+  add(app, options, &restored, "restored",
       "record that the store was restored from a snapshot, and let no node act")
       .add_option("--why", options.why, "reason to keep in the records")
       ->type_name("TEXT");
-  add(app, options, Command::accept_epoch, "accept-epoch",
+  add(app, options, &accept_epoch, "accept-epoch",
       "let nodes continue with the records of a restored store");
 }
 
@@ -237,7 +236,7 @@ void add_label(CLI::App& app, Options& options) {
 }
 
 void add_create(CLI::App& token, Options& options) {
-  CLI::App& create = add(token, options, Command::token_create, "create",
+  CLI::App& create = add(token, options, &create_token, "create",
                          "make a token, and print the token, which cannot be shown again");
   add_label(create, options);
   create.add_option("--node", options.token.nodes, "admit only machines whose names match GLOB")
@@ -258,7 +257,7 @@ void add_create(CLI::App& token, Options& options) {
 }  // namespace
 
 void add_enrolment(CLI::App& app, Options& options) {
-  CLI::App& enrol = add_one(app, options, Command::enrol, "enrol",
+  CLI::App& enrol = add_one(app, options, &fleetctl::enrol, "enrol",
                             "sign a certificate request, and make NAME a user of the store");
   add_role(enrol, options);
   enrol
@@ -272,12 +271,12 @@ void add_enrolment(CLI::App& app, Options& options) {
       ->required();
   add_days(enrol, options);
 
-  CLI::App& renew = add(app, options, Command::renew, "renew",
+  CLI::App& renew = add(app, options, &fleetctl::renew, "renew",
                         "sign the requests of nodes whose certificates expire soon");
   add_signer(renew, options, true);
   add_days(renew, options);
 
-  CLI::App& revoke = add_one(app, options, Command::revoke, "revoke",
+  CLI::App& revoke = add_one(app, options, &fleetctl::revoke, "revoke",
                              "remove a node, person or controller from the users of the store");
   add_role(revoke, options);
   add_signer(revoke, options, false);
@@ -291,7 +290,7 @@ void add_enrolment(CLI::App& app, Options& options) {
                   "program to run with the URL of each --endpoint, to restart this member")
       ->type_name("PROGRAM");
 
-  CLI::App& forget = add_one(app, options, Command::forget, "forget",
+  CLI::App& forget = add_one(app, options, &fleetctl::forget, "forget",
                              "remove the records of a node or controller that is gone");
   forget.get_option("NAME")->description("name of the node or controller");
   forget.add_flag("--controller", options.is_controller,
@@ -304,15 +303,15 @@ void add_joining(CLI::App& app, Options& options) {
   token.require_subcommand(1);
   token.fallthrough();
   add_create(token, options);
-  add(token, options, Command::token_list, "list",
+  add(token, options, &list_tokens, "list",
       "list all tokens, with their labels, their uses and whether they are valid");
-  add(token, options, Command::token_revoke, "revoke", "make a token invalid immediately")
+  add(token, options, &revoke_token, "revoke", "make a token invalid immediately")
       .add_option("TOKEN", options.subject, "ID of the token, from `fleetctl token list`")
       ->type_name("")
       ->required();
 
   CLI::App& approve =
-      add(app, options, Command::approve, "approve",
+      add(app, options, &fleetctl::approve, "approve",
           "let a waiting machine join; without arguments, list the waiting machines");
   CLI::Option* node =
       approve.add_option("NODE", options.node, "name under which the machine joins")
@@ -324,7 +323,7 @@ void add_joining(CLI::App& app, Options& options) {
       ->type_name("")
       ->needs(node);
   approve.callback([&options] {
-    options.command = Command::approve;
+    options.command = &fleetctl::approve;
     if (!options.node.empty() && options.fingerprint.empty())
       throw CLI::RequiredError("FINGERPRINT");
   });

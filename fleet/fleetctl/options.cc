@@ -2,6 +2,7 @@
 
 #include "base/duration.h"
 #include "base/version.h"
+#include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/rollout_draft.h"
@@ -60,24 +61,24 @@ void add_store(CLI::App& app, Options& options) {
 }
 
 void add_questions(CLI::App& app, Options& options) {
-  add(app, options, Command::status, "status",
+  add(app, options, &show_status, "status",
       "summarize the store, the nodes, the desired versions and the certificates");
-  add(app, options, Command::nodes, "nodes",
+  add(app, options, &show_nodes, "nodes",
       "list all nodes, with their versions and whether they report")
       .add_option("--target", options.target,
                   "list only the nodes that the target EXPR selects, see fleet(7)")
       ->type_name("EXPR");
-  add(app, options, Command::show, "show", "show all records of one node")
+  add(app, options, &show_node, "show", "show all records of one node")
       .add_option("NODE", options.node, "name of the node")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a node"));
-  add(app, options, Command::versions, "versions", "show the number of nodes for each version");
+  add(app, options, &show_versions, "versions", "show the number of nodes for each version");
 }
 
 void add_orders(CLI::App& app, Options& options) {
   CLI::App& desire =
-      add(app, options, Command::desire, "desire",
+      add(app, options, &fleetctl::desire, "desire",
           "set the version that a component should have on all nodes, or on one node");
   add_component(desire, options, true);
   CLI::Option* version = desire
@@ -102,24 +103,24 @@ void add_orders(CLI::App& app, Options& options) {
       *app.add_subcommand("stop", "stop new upgrades in the whole cell, or allow them again");
   stop.require_subcommand(1);
   stop.fallthrough();
-  const auto halt = [&](const std::string& name, const std::string& about, bool on) {
+  const auto add_switch = [&](const std::string& name, const std::string& about, bool on) {
     CLI::App& one = *stop.add_subcommand(name, about);
     one.fallthrough();
     one.add_option("--why", options.why, "reason to keep in the records")->type_name("TEXT");
     one.callback([&options, on] {
-      options.command = Command::stop;
+      options.command = &halt;
       options.on = on;
     });
   };
-  halt("on", "let no upgrade begin on any node", true);
-  halt("off", "let upgrades begin again", false);
+  add_switch("on", "let no upgrade begin on any node", true);
+  add_switch("off", "let upgrades begin again", false);
 }
 
 void add_releases(CLI::App& app, Options& options) {
   CLI::App& release = *app.add_subcommand("release", "publish or list releases");
   release.require_subcommand(1);
   release.fallthrough();
-  CLI::App& publish = add(release, options, Command::publish, "publish",
+  CLI::App& publish = add(release, options, &fleetctl::publish, "publish",
                           "publish a release, so that nodes can be ordered to run the release");
   add_component(publish, options, true);
   publish
@@ -134,7 +135,7 @@ void add_releases(CLI::App& app, Options& options) {
       ->required();
   publish.add_option("--channel", options.channel, "channel of the release, such as `production`")
       ->type_name("NAME");
-  add_component(add(release, options, Command::releases, "list", "list all published releases"),
+  add_component(add(release, options, &list_releases, "list", "list all published releases"),
                 options, false);
 }
 
@@ -152,7 +153,7 @@ void add_rollouts(CLI::App& app, Options& options) {
   rollout.require_subcommand(1);
   rollout.fallthrough();
   const auto add_start = [&](const std::string& name, const std::string& about) -> CLI::App& {
-    CLI::App& start = add(rollout, options, Command::rollout_start, name, about);
+    CLI::App& start = add(rollout, options, &start_rollout, name, about);
     add_component(start, options, true);
     start.add_option("VERSION", options.version, "version of a published release")
         ->type_name("")
@@ -171,11 +172,10 @@ void add_rollouts(CLI::App& app, Options& options) {
       .add_flag("--dry-run", options.dry_run, "show the rollout, and begin nothing");
   add_start("plan", "show the nodes and batches of a rollout, and begin nothing")
       .parse_complete_callback([&options] { options.dry_run = true; });
-  add(rollout, options, Command::rollout_list, "list", "list all rollouts, with their progress");
-  add_rollout_name(
-      add(rollout, options, Command::rollout_show, "show", "show one rollout, node by node"),
-      options);
-  add_rollout_name(add(rollout, options, Command::rollout_watch, "watch",
+  add(rollout, options, &list_rollouts, "list", "list all rollouts, with their progress");
+  add_rollout_name(add(rollout, options, &show_rollout, "show", "show one rollout, node by node"),
+                   options);
+  add_rollout_name(add(rollout, options, &watch_rollout, "watch",
                        "follow the progress of one rollout until its end"),
                    options);
   const auto order = [&](const std::string& name, const std::string& about,
@@ -183,7 +183,7 @@ void add_rollouts(CLI::App& app, Options& options) {
     CLI::App& one = *rollout.add_subcommand(name, about);
     one.fallthrough();
     one.callback([&options, wish] {
-      options.command = Command::rollout_order;
+      options.command = &order_rollout;
       if (options.wish != fleet::RolloutWish::undo_now) options.wish = wish;
     });
     return add_rollout_name(one, options);
@@ -202,7 +202,7 @@ void add_rollouts(CLI::App& app, Options& options) {
 }
 
 void add_why(CLI::App& app, Options& options) {
-  CLI::App& why = add(app, options, Command::why, "why",
+  CLI::App& why = add(app, options, &show_why, "why",
                       "show why nodes of a rollout failed, and group similar failures");
   add_rollout_name(why, options)
       .add_option("NODE", options.node, "name of a node, to show only the failure of this node")
@@ -212,7 +212,7 @@ void add_why(CLI::App& app, Options& options) {
 
 void add_document(CLI::App& app, Options& options) {
   CLI::App& apply =
-      add(app, options, Command::apply, "apply", "change the cell to what a document says");
+      add(app, options, &fleetctl::apply, "apply", "change the cell to what a document says");
   apply.add_option("FILE", options.file, "JSON file of the document; `-` means standard input")
       ->type_name("")
       ->required();
@@ -220,8 +220,8 @@ void add_document(CLI::App& app, Options& options) {
 }
 
 void add_history(CLI::App& app, Options& options) {
-  CLI::App& events = add(app, options, Command::events, "events",
-                         "show the history of the cell, oldest event first");
+  CLI::App& events =
+      add(app, options, &show_events, "events", "show the history of the cell, oldest event first");
   events.add_option("--who", options.who, "show only orders of the person NAME")->type_name("NAME");
   events
       .add_option("--subject", options.subject,
@@ -235,7 +235,7 @@ void add_history(CLI::App& app, Options& options) {
   };
   add_limit(events, "show only the last N events");
   add_limit(
-      add(app, options, Command::history, "history", "list the rollouts and plans that have ended"),
+      add(app, options, &show_history, "history", "list the rollouts and plans that have ended"),
       "show only the last N rollouts and plans");
 }
 
@@ -249,13 +249,12 @@ void add_settings(CLI::App& app, Options& options) {
         ->required();
     return one;
   };
-  add(settings, options, Command::settings_list, "list", "list the settings of the cell");
-  add_name(add(settings, options, Command::settings_set, "set", "change a setting"))
+  add(settings, options, &list_settings, "list", "list the settings of the cell");
+  add_name(add(settings, options, &set_setting, "set", "change a setting"))
       .add_option("VALUE", options.value, "new value of the setting")
       ->type_name("")
       ->required();
-  add_name(
-      add(settings, options, Command::settings_unset, "unset", "restore the default of a setting"));
+  add_name(add(settings, options, &unset_setting, "unset", "restore the default of a setting"));
 }
 
 // Returns the word that stands in the place of a missing command or subcommand, such as `foo` in
@@ -295,7 +294,7 @@ std::variant<Options, fleet::Text> options_from(int argc, char** argv) {
   add_settings(app, options);
   try {
     fleet::parse(app, argc, argv);
-    if (asks_store(options.command) && options.store.endpoints.empty())
+    if (std::holds_alternative<StoreCommand>(options.command) && options.store.endpoints.empty())
       throw CLI::RequiredError("--endpoint, or FLEET_ENDPOINT,");
   } catch (const CLI::Error& error) {
     const std::string word = error.get_exit_code() == 0 ? "" : unknown_command(app);

@@ -24,59 +24,17 @@ inline constexpr int exit_failed = 4;
 inline constexpr int exit_unknown = 5;
 inline constexpr int exit_differs = 10;
 
-enum class Command {
-  status,
-  nodes,
-  show,
-  versions,
-  desire,
-  stop,
-  publish,
-  apply,
-  releases,
-  enrol,
-  renew,
-  revoke,
-  forget,
-  rollout_start,
-  rollout_list,
-  rollout_show,
-  rollout_watch,
-  rollout_order,
-  plan_run,
-  plan_list,
-  plan_show,
-  plan_recover,
-  window_set,
-  window_list,
-  window_remove,
-  node_command,
-  restored,
-  accept_epoch,
-  events,
-  history,
-  settings_list,
-  settings_set,
-  settings_unset,
-  token_create,
-  token_list,
-  token_revoke,
-  approve,
-  why,
-  cell_check,
-  // The commands from `dev` on need no existing store: see asks_store().
-  dev,
-  cell_init,
-  cell_start,
-};
+class Asker;
+struct Options;
 
-// Returns whether the command needs an existing store.
-[[nodiscard]] constexpr bool asks_store(Command command) {
-  return command != Command::dev && command != Command::cell_init && command != Command::cell_start;
-}
+// The function that performs a command: one of those in commands.h. A LocalCommand needs no
+// existing store.
+using StoreCommand = int (*)(const Options& options, Asker& asker);
+using LocalCommand = int (*)(const Options& options);
+using Command = std::variant<StoreCommand, LocalCommand>;
 
 struct Options {
-  Command command = Command::status;
+  Command command;
   fleet::StoreOptions store;
   bool json = false;
 

@@ -300,40 +300,42 @@ class CopiedStore : public Store {
   std::unique_ptr<Timer> timer_;
 };
 
-using fleetctl::Command;
+using fleetctl::StoreCommand;
 
 // Runs fleetctl's code with these options on a copy of the store. Returns its output.
 std::string said(const TestStore& store, fleetctl::Options options) {
   const Caught caught;
   fleetctl::Asker asker(
       options, [&store](uv_loop_t& loop) { return std::make_unique<CopiedStore>(loop, store); });
-  static_cast<void>(fleetctl::perform(options, asker));
+  static_cast<void>(std::get<StoreCommand>(options.command)(options, asker));
   return caught.text();
 }
 
-constexpr Command shows[] = {Command::status,       Command::nodes,     Command::show,
-                             Command::versions,     Command::releases,  Command::rollout_list,
-                             Command::rollout_show, Command::plan_list, Command::plan_show,
-                             Command::window_list,  Command::events,    Command::settings_list,
-                             Command::token_list,   Command::approve};
-constexpr Command orders[] = {
-    Command::desire,        Command::stop,         Command::forget,         Command::rollout_start,
-    Command::rollout_order, Command::plan_recover, Command::window_set,     Command::restored,
-    Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
-    Command::token_revoke};
+constexpr StoreCommand shows[] = {
+    &fleetctl::show_status,   &fleetctl::show_nodes,    &fleetctl::show_node,
+    &fleetctl::show_versions, &fleetctl::list_releases, &fleetctl::list_rollouts,
+    &fleetctl::show_rollout,  &fleetctl::list_plans,    &fleetctl::show_plan,
+    &fleetctl::list_windows,  &fleetctl::show_events,   &fleetctl::list_settings,
+    &fleetctl::list_tokens,   &fleetctl::approve};
+constexpr StoreCommand orders[] = {
+    &fleetctl::desire,        &fleetctl::halt,          &fleetctl::forget,
+    &fleetctl::start_rollout, &fleetctl::order_rollout, &fleetctl::recover_plan,
+    &fleetctl::set_window,    &fleetctl::restored,      &fleetctl::accept_epoch,
+    &fleetctl::set_setting,   &fleetctl::unset_setting, &fleetctl::approve,
+    &fleetctl::revoke_token};
 
 // A fingerprint and a token that RecordMaker uses in keys. fleetctl is called with them as
 // arguments, so that it finds the records with these keys.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 
-fleetctl::Options options_for(Command command, RecordMaker& maker) {
+fleetctl::Options options_for(StoreCommand command, RecordMaker& maker) {
   fleetctl::Options options;
   options.command = command;
   options.node = maker.below(2) == 0 ? "e1" : "e2";
   options.component = maker.below(2) == 0 ? "agent" : "shop";
   options.version = "2.0.0";
-  options.rollout = command == Command::rollout_start ? "" : "evil";
+  options.rollout = command == &fleetctl::start_rollout ? "" : "evil";
   options.plan = "evil-plan";
   options.fingerprint = maker.below(2) == 0 ? odd_fingerprint : maker.odd_text();
   options.subject = maker.below(2) == 0 ? odd_token : maker.odd_text();
@@ -370,14 +372,14 @@ std::string wrong_json(const std::string& text) {
 }
 
 std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Planted planted) {
-  for (const Command command : shows) {
+  for (const StoreCommand command : shows) {
     fleetctl::Options options = options_for(command, maker);
     // Without the name of a node, `fleetctl approve` lists all requests to join.
-    if (command == Command::approve) options.node.clear();
+    if (command == &fleetctl::approve) options.node.clear();
     std::string text = said(store, options);
     if (planted == Planted::raw_byte) text += "\u009b";
     if (const auto wrong = wrong_on_terminal(text); !wrong.empty()) return "fleetctl " + wrong;
-    if (command == Command::nodes && text.find("\ng1 ") == std::string::npos) {
+    if (command == &fleetctl::show_nodes && text.find("\ng1 ") == std::string::npos) {
       return "fleetctl nodes does not show g1: " + text;
     }
     options.json = true;
@@ -387,7 +389,7 @@ std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Plante
       return "fleetctl --json " + wrong;
     }
   }
-  for (const Command command : orders) {
+  for (const StoreCommand command : orders) {
     const std::string text = said(store, options_for(command, maker));
     if (const auto wrong = wrong_on_terminal(text); !wrong.empty()) return "fleetctl " + wrong;
   }
