@@ -102,43 +102,41 @@ int no_such_node(const Options& options) {
   return refuse(options.node + ": no such node");
 }
 
-namespace {
-
-int look_for(Asker& asker, const std::string& key, const std::string& record,
-             const std::string& why) {
-  const auto reply = asker.read({key});
-  if (std::holds_alternative<fleet::Trouble>(reply)) {
-    return fail("it cannot be known whether it was written: " + why, exit_unknown);
-  }
-  const fleet::KeyValue* found = std::get<fleet::Reading>(reply).find(key);
-  if (found != nullptr && found->value == record) return exit_done;
-  return fail("it was not written when it was looked for, and may be still: " + why, exit_unknown);
+bool is_written(Asker& asker, const fleet::Transaction& transaction) {
+  if (transaction.puts.empty()) return false;
+  const fleet::Put& put = transaction.puts.front();
+  const auto reply = asker.read({put.key});
+  const auto* reading = std::get_if<fleet::Reading>(&reply);
+  const fleet::KeyValue* found = reading == nullptr ? nullptr : reading->find(put.key);
+  return found != nullptr && found->value == put.value;
 }
 
-}  // namespace
-
 int write(Asker& asker, const std::string& key, const std::string& record, fleet::Revision read,
-          const fleet::FleetEvent& note) {
+          const fleet::FleetEvent& note, const std::string& words_if_done) {
   fleet::Transaction transaction{.compares = {{.key = key, .revision = read}},
                                  .puts = {{key, record}}};
-  if (!note.who.empty()) add_note(transaction, note);
-  const fleet::Outcome outcome = asker.commit(transaction);
-  if (std::holds_alternative<fleet::Committed>(outcome)) return exit_done;
-  if (const auto* unknown = std::get_if<fleet::Unknown>(&outcome))
-    return look_for(asker, key, record, unknown->reason);
-  if (const auto* denied = std::get_if<fleet::Denied>(&outcome)) return refuse(denied->reason);
-  return refuse("somebody else has written it at this moment; look, and try again");
+  add_note(transaction, note);
+  return commit(asker, transaction, words_if_done);
 }
 
 int commit(Asker& asker, const fleet::Transaction& transaction, const std::string& words_if_done) {
   const fleet::Outcome outcome = asker.commit(transaction);
-  if (std::holds_alternative<fleet::Committed>(outcome)) return say(words_if_done);
-  return not_committed(outcome);
+  const bool is_done =
+      std::holds_alternative<fleet::Committed>(outcome) ||
+      (std::holds_alternative<fleet::Unknown>(outcome) && is_written(asker, transaction));
+  if (!is_done) return not_committed(outcome);
+  return words_if_done.empty() ? exit_done : say(words_if_done);
 }
 
 int not_committed(const fleet::Outcome& outcome, const std::string& about) {
-  complain((about.empty() ? "" : about + ": ") + words(outcome));
-  return std::holds_alternative<fleet::Unknown>(outcome) ? exit_unknown : exit_refused;
+  const std::string begin = about.empty() ? "" : about + ": ";
+  if (const auto* unknown = std::get_if<fleet::Unknown>(&outcome)) {
+    return fail(begin + "it cannot be known whether it was written: " + unknown->reason,
+                exit_unknown);
+  }
+  if (const auto* denied = std::get_if<fleet::Denied>(&outcome))
+    return refuse(begin + denied->reason);
+  return refuse(begin + "somebody else has written it at this moment; look, and try again");
 }
 
 std::string why_refused(const fleet::Transaction& refused, const fleet::Reading& now) {

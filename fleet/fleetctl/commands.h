@@ -99,16 +99,20 @@ void complain(const std::string& line);
 // the certificate or, without a certificate, the user's name on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record, unless the record has changed since it was read. `read` is the revision of the
-// record when it was read, or 0 if the record was absent. If the store's answer is lost, reads the
-// record again to find out whether the write has succeeded. `note` becomes a record that names the
-// person who has ordered the write: see ordering.h.
-[[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
-                        fleet::Revision read, const fleet::FleetEvent& note = {});
+// Returns whether the first record of the transaction is in the store, which shows that the
+// transaction was committed. Called if the store's answer to the transaction was lost.
+[[nodiscard]] bool is_written(Asker& asker, const fleet::Transaction& transaction);
 // Commits the transaction. On success, prints `words_if_done`; otherwise prints why the transaction
-// was not committed. Returns the exit status.
+// was not committed. If the store's answer is lost, finds out by is_written() whether it was
+// committed. Returns the exit status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
+// Writes one record by commit(), unless the record has changed since it was read. `read` is the
+// revision of the record when it was read, or 0 if the record was absent. `note` becomes a record
+// that names the person who has ordered the write: see ordering.h.
+[[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
+                        fleet::Revision read, const fleet::FleetEvent& note,
+                        const std::string& words_if_done = {});
 // Returns why the store has refused a transaction: names the first compare that does not hold for
 // the records in `now`. Returns an empty string if all compares hold.
 [[nodiscard]] std::string why_refused(const fleet::Transaction& refused, const fleet::Reading& now);

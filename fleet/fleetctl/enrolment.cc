@@ -232,10 +232,8 @@ int create_token(const Options& options, Asker& asker) {
   const std::string line = fleet::write_record(text);
   if (const auto read = fleet::token_in(line); !read) return refuse("the token: " + read.reason());
   const std::string id = fleet::token_id(token.hash);
-  const int status = write(asker, fleet::key_of(KeyKind::token, {id}), fleet::write_record(token),
-                           0, note_of(options, "token/" + id, "is created"));
-  if (status == exit_done) say(line);
-  return status;
+  return write(asker, fleet::key_of(KeyKind::token, {id}), fleet::write_record(token), 0,
+               note_of(options, "token/" + id, "is created"), line);
 }
 
 int list_tokens(const Options& options, Asker& asker) {
@@ -269,10 +267,9 @@ int revoke_token(const Options& options, Asker& asker) {
   if (!there.record) return refuse(options.subject + ": no such token");
   if (!there.record->revoked.empty()) return say(options.subject + " is revoked, as before");
   there.record->revoked = fleet::time_text();
-  const int status = write(asker, *key, fleet::write_record(*there.record), there.revision,
-                           note_of(options, "token/" + options.subject, "is revoked"));
-  if (status == exit_done) say(options.subject + " is revoked");
-  return status;
+  return write(asker, *key, fleet::write_record(*there.record), there.revision,
+               note_of(options, "token/" + options.subject, "is revoked"),
+               options.subject + " is revoked");
 }
 
 int approve(const Options& options, Asker& asker) {

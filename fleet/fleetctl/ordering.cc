@@ -15,17 +15,6 @@ namespace {
 // rollout's record.
 constexpr int tries = 20;
 
-// Returns whether the first record of the transaction is in the store, which shows that the
-// transaction was committed. Called if the store's answer to the transaction was lost.
-bool is_there(Asker& asker, const fleet::Transaction& transaction) {
-  if (transaction.puts.empty()) return false;
-  const fleet::Put& put = transaction.puts.front();
-  const auto reply = asker.read({put.key});
-  const auto* reading = std::get_if<fleet::Reading>(&reply);
-  const fleet::KeyValue* found = reading == nullptr ? nullptr : reading->find(put.key);
-  return found != nullptr && found->value == put.value;
-}
-
 // Commits the transactions of an order one after the other. Returns the exit status. Returns no
 // value if the order must be decided again, since another person or program has written one of the
 // records at the same moment.
@@ -37,7 +26,7 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
     const fleet::Outcome outcome = asker.commit(part);
     if (std::holds_alternative<fleet::Committed>(outcome)) continue;
     if (std::holds_alternative<fleet::Refused>(outcome)) return std::nullopt;
-    if (std::holds_alternative<fleet::Unknown>(outcome) && is_last && is_there(asker, part)) {
+    if (std::holds_alternative<fleet::Unknown>(outcome) && is_last && is_written(asker, part)) {
       continue;
     }
     return not_committed(outcome, order.subject);
