@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <openssl/err.h>
 
-#include <algorithm>
 #include <array>
 
 #include "fleet/common/identity.h"
@@ -11,15 +10,6 @@
 
 namespace fleet {
 namespace {
-
-// The most bytes of an address. A host name has at most 253 bytes (RFC 1035).
-constexpr std::size_t address_bytes_max = 253;
-
-bool has_address(X509* certificate, const std::string& address) {
-  return is_ip_address(address)
-             ? X509_check_ip_asc(certificate, address.c_str(), 0) == 1
-             : X509_check_host(certificate, address.data(), address.size(), 0, nullptr) == 1;
-}
 
 // Returns why the certificate cannot be used in the needed role, such as `is not a client's`, or an
 // empty string if it can. The roles are authority, client and server.
@@ -71,7 +61,8 @@ std::string why_unfit(const std::string& text, const std::string& key, const Cer
   if (!is_signed_by(text, need.is_authority ? text : need.authority))
     return "is signed by another authority";
   for (const std::string& address : need.addresses) {
-    if (!has_address(certificate.get(), address)) return "does not have the address " + address;
+    if (X509_check_ip_asc(certificate.get(), address.c_str(), 0) != 1)
+      return "does not have the address " + address;
   }
   return why_wrong_time(text, now);
 }
@@ -80,26 +71,6 @@ bool is_ip_address(const std::string& text) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
   return inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
          inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
-}
-
-bool is_address(const std::string& text) {
-  if (is_ip_address(text)) return true;
-  const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-';
-  };
-  const auto begins = [](char c) { return c != '.' && c != '-'; };
-  return !text.empty() && text.size() <= address_bytes_max && begins(text.front()) &&
-         std::all_of(text.begin(), text.end(), is_good);
-}
-
-std::string subject_addresses(const std::vector<std::string>& addresses) {
-  std::string names;
-  for (const std::string& address : addresses) {
-    names += (names.empty() ? "" : ",") + std::string(is_ip_address(address) ? "IP:" : "DNS:");
-    names += address;
-  }
-  return names;
 }
 
 }  // namespace fleet

@@ -22,7 +22,7 @@ struct CertificateNeed {
   std::string authority = {};
   // If true, the checked certificate must be an authority's, and signed with its own key.
   bool is_authority = false;
-  std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
+  std::vector<std::string> addresses = {};  // the IP addresses that the certificate must have
 };
 // Returns why the certificate does not meet the conditions `need` at the time `now`, or an empty
 // string if it does. Checks the name, the private key, the role, the authority, the addresses and
@@ -32,10 +32,5 @@ struct CertificateNeed {
 
 // Returns whether the text is an IPv4 or IPv6 address in digits.
 [[nodiscard]] bool is_ip_address(const std::string& text);
-// Returns whether the text is an IP address or a host name that can be used in a certificate or a
-// URL.
-[[nodiscard]] bool is_address(const std::string& text);
-// Returns the addresses in OpenSSL's notation for the subject alternative names of a certificate.
-[[nodiscard]] std::string subject_addresses(const std::vector<std::string>& addresses);
 
 }  // namespace fleet

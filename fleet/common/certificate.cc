@@ -5,7 +5,6 @@
 
 #include <ctime>
 
-#include "fleet/common/authority.h"
 #include "fleet/common/openssl_owners.h"
 #include "fleet/common/public_key.h"
 
@@ -80,7 +79,9 @@ bool add_usage(X509* certificate, const Signing& signing) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
            add_extension(certificate, NID_key_usage, "critical,keyCertSign,cRLSign");
   }
-  const std::string addresses = subject_addresses(signing.addresses);
+  std::string addresses;  // in OpenSSL's notation
+  for (const std::string& address : signing.addresses)
+    addresses += (addresses.empty() ? "IP:" : ",IP:") + address;
   return add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") &&
          add_extension(certificate, NID_key_usage, "critical,digitalSignature") &&
          add_extension(certificate, NID_ext_key_usage,

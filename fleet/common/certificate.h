@@ -26,7 +26,7 @@ struct Signing {
   std::string name = {};     // the name that the certificate gets, such as `node:n1`
   bool only_renews = false;  // if true, the request must be for `name`
   int days = 0;
-  // IP addresses and host names of the owner's servers. Empty if the owner is only a client.
+  // IP addresses of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};
   // If true, the certificate is for an authority, and is signed with this authority's own key,
   // `signer.key`. `signer.certificate` is then empty.
