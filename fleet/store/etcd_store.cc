@@ -69,7 +69,7 @@ void EtcdWatch::take(const std::string& message) {
     line().failed(connection(), "an answer that is none");
     return lose(Trouble::Kind::unreachable, "an answer that is none");
   }
-  if (answer->compacted != 0) return end(Relist{answer->compacted});
+  if (answer->compacted != 0) return end(Relist{});
   if (!answer->canceled) return take_changes(std::move(*answer));
   const bool denied = answer->reason.find("ermission") != std::string::npos;
   line().failed(connection(), answer->reason);

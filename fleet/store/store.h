@@ -77,9 +77,7 @@ struct Changes {
 // Reports that the watch has ended, since the store has removed some of the changes that the watch
 // should report. The caller must read all records again, and begin a new watch after the revision
 // of this reading.
-struct Relist {
-  Revision compacted = 0;
-};
+struct Relist {};
 
 // Reports that the watch has ended, since the store had no leader, did not answer, or denied
 // permission. The caller must begin a new watch at the revision after the last reported change.

@@ -33,7 +33,7 @@ class FutileStore : public FakeStore {
   }
   std::unique_ptr<Watch> watch(Keys keys, Revision from, Then<const WatchNews&> tell) override {
     if (!is_futile) return FakeStore::watch(std::move(keys), from, std::move(tell));
-    time_.post(0ms, [tell = std::move(tell)] { tell(Relist{1}); });
+    time_.post(0ms, [tell = std::move(tell)] { tell(Relist{}); });
     return std::make_unique<NoWatch>();
   }
 

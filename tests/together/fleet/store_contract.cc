@@ -316,7 +316,6 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   const auto watching = watch(bed->store(), {bed->key("a")}, from, told);
 
   REQUIRE(bed->wait([&] { return told.relist.has_value(); }));
-  CHECK(told.relist->compacted == last);
   CHECK(told.changes.empty());
 }
 
