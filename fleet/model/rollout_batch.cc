@@ -124,28 +124,27 @@ Stand RolloutBatchNow::in_time(const Node& node) const {
   return late(node.record.stage);
 }
 
-std::vector<std::string> RolloutBatchNow::in(NodeStage stage, Standing what) const {
+template <class IsWanted>
+std::vector<std::string> RolloutBatchNow::ids_of(const IsWanted& is_wanted) const {
   std::vector<std::string> found;
   for (const Node& node : nodes_) {
-    if (node.record.stage == stage && node.stand.what == what) found.push_back(node.id);
+    if (is_wanted(node)) found.push_back(node.id);
   }
   return found;
+}
+
+std::vector<std::string> RolloutBatchNow::in(NodeStage stage, Standing what) const {
+  return ids_of([stage, what](const Node& node) {
+    return node.record.stage == stage && node.stand.what == what;
+  });
 }
 
 std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
-  std::vector<std::string> found;
-  for (const Node& node : nodes_) {
-    if (node.record.stage == stage) found.push_back(node.id);
-  }
-  return found;
+  return ids_of([stage](const Node& node) { return node.record.stage == stage; });
 }
 
 std::vector<std::string> RolloutBatchNow::in(Standing what) const {
-  std::vector<std::string> found;
-  for (const Node& node : nodes_) {
-    if (node.stand.what == what) found.push_back(node.id);
-  }
-  return found;
+  return ids_of([what](const Node& node) { return node.stand.what == what; });
 }
 
 // The nodes of a batch are sorted by name, so a binary search finds the node.
@@ -154,16 +153,6 @@ Ms RolloutBatchNow::delay_of(const std::string& id) const {
       std::lower_bound(nodes_.begin(), nodes_.end(), id,
                        [](const Node& node, const std::string& name) { return node.id < name; });
   return spread_ * (found - nodes_.begin()) / std::max<Ms>(1, static_cast<Ms>(nodes_.size()));
-}
-
-std::vector<std::string> RolloutBatchNow::unjudged() const {
-  std::vector<std::string> found;
-  for (const Node& node : nodes_) {
-    const bool is_of_now =
-        node.record.stage == NodeStage::not_judged && node.stand.what == Standing::ended;
-    if (is_of_now) found.push_back(node.id);
-  }
-  return found;
 }
 
 bool RolloutBatchNow::has_begun() const {

@@ -117,9 +117,6 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back in the current try of the batch because the judge or a
-  // gate gave no verdict.
-  [[nodiscard]] std::vector<std::string> unjudged() const;
   // Returns whether the batch has begun: at least one node has an order to carry out, or all nodes
   // have already got their first order.
   [[nodiscard]] bool has_begun() const;
@@ -135,6 +132,8 @@ class RolloutBatchNow {
  private:
   [[nodiscard]] std::optional<Ms> answer_by(const RolloutNode& record, UpgradePhase phase) const;
   [[nodiscard]] Stand in_time(const Node& node) const;
+  template <class IsWanted>
+  [[nodiscard]] std::vector<std::string> ids_of(const IsWanted& is_wanted) const;
 
   const RolloutTerms& terms_;
   const RolloutMarks& marks_;
