@@ -98,13 +98,7 @@ std::optional<Response> why_not_write(const Request& request, const Route& route
 Role role_of(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || colon + 1 == name.size()) return Role::none;
-  const std::string_view role = name.substr(0, colon);
-  if (role == "viewer") return Role::viewer;
-  if (role == "operator") return Role::operates;
-  if (role == "publisher") return Role::publisher;
-  if (role == "controller") return Role::controller;
-  if (role == "admin") return Role::admin;
-  return Role::none;
+  return value_of<Role>(name.substr(0, colon));
 }
 
 bool may_write(Role role, KeyKind kind) {

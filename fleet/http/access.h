@@ -13,18 +13,24 @@
 // change, the request must come from this server's own page.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "fleet/http/message.h"
+#include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
+constexpr auto names(Role) {
+  return std::to_array<std::string_view>(
+      {"none", "viewer", "operator", "publisher", "controller", "admin"});
+}
 
 // Returns the role in a certificate's name, `ROLE:WHO`. etcd's own user `root` gets no role: the
 // cell has no record about `root`, so nobody could revoke a certificate with this name.

@@ -36,36 +36,6 @@ std::size_t kept_bytes(std::string_view url) {
   return std::min(at, url.size());
 }
 
-Method method_of(std::string_view text) {
-  if (text == "GET") return Method::get;
-  if (text == "HEAD") return Method::head;
-  if (text == "PUT") return Method::put;
-  if (text == "PATCH") return Method::patch;
-  if (text == "POST") return Method::post;
-  if (text == "DELETE") return Method::erase;
-  return Method::other;
-}
-
-std::string_view text_of(Method method) {
-  switch (method) {
-    case Method::get:
-      return "GET";
-    case Method::head:
-      return "HEAD";
-    case Method::put:
-      return "PUT";
-    case Method::patch:
-      return "PATCH";
-    case Method::post:
-      return "POST";
-    case Method::erase:
-      return "DELETE";
-    case Method::other:
-      break;
-  }
-  return "other";
-}
-
 bool names_tag(std::string_view tags, std::string_view tag) {
   while (!tags.empty()) {
     const std::size_t comma = tags.find(',');

@@ -3,6 +3,7 @@
 // asks for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 
 namespace fleet {
@@ -26,7 +28,11 @@ inline constexpr std::size_t request_bytes_max = 65'536;
 inline constexpr std::size_t parameters_max = 100;
 inline constexpr std::size_t url_bytes_max = 16'384;
 
-enum class Method { get, head, put, patch, post, erase, other };
+enum class Method { other, get, head, put, patch, post, erase };
+constexpr auto names(Method) {
+  return std::to_array<std::string_view>(
+      {"other", "GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"});
+}
 
 // The client that has sent a request, as described in the client's verified certificate.
 struct Visitor {
@@ -69,9 +75,6 @@ struct Response {
 
 // Returns a response with this status, whose body is JSON with the status and this reason.
 [[nodiscard]] Response problem(int status, std::string_view reason);
-
-[[nodiscard]] Method method_of(std::string_view text);
-[[nodiscard]] std::string_view text_of(Method method);
 
 // Returns how many bytes of a request's URL are kept. This is the whole URL, unless it has more
 // than parameters_max parameters or url_bytes_max bytes. The kept part has at most parameters_max

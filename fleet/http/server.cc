@@ -199,7 +199,7 @@ MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const c
   }
   if (!std::exchange(exchange.asked, true)) {
     connections_.asked(connection, settings_.timers.now());
-    request.method = method_of(method);
+    request.method = value_of<Method>(method);
     request.path = url;
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request.query);
     request.host = header(connection, "Host");

@@ -1,7 +1,7 @@
-// This file converts the values of an enumeration to the strings that stand for them in records,
-// and back. The first value of each enumeration is `unknown`. A string that this program does not
-// know is read as `unknown`. So a record stays readable even if a newer program has written a new
-// value into it. Each enumeration, such as Stage, needs a function
+// This file converts the values of an enumeration to the strings that stand for them, for example
+// in records, and back. The first value stands for a string that this program does not know. Most
+// enumerations call it `unknown`: so a record stays readable even if a newer program has written a
+// new value into it. Each enumeration, such as Stage, needs a function
 //   constexpr auto names(Stage) { return std::to_array<std::string_view>({"unknown", ...}); }
 #pragma once
 

@@ -159,7 +159,7 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
       for (char& letter : name)
         letter = static_cast<char>(letter - 'a' + 'A');
       const Request request{
-          .method = method_of(name), .path = example_of(path), .visitor = Visitor{"admin:anna"}};
+          .method = value_of<Method>(name), .path = example_of(path), .visitor = Visitor{"admin:anna"}};
       const auto refused = why_not_let_in(request, route, door);
       const bool is_told = item.find(method) != nullptr;
       if (is_told) CHECK_FALSE(refused);
