@@ -8,22 +8,13 @@
 #include "fleet/model/record_kinds.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "tests/together/fleet/full_records.h"
 
 namespace hostile_node_test {
 
 namespace {
 
 using namespace fleet;
-
-const Capsule capsule{.stage = "trial",
-                      .reason = "r",
-                      .exit_status = 3,
-                      .signal = 11,
-                      .lived_ms = 4,
-                      .peak_kib = 5,
-                      .cpu_ms = 6,
-                      .lines = {"a"},
-                      .differs = {"b"}};
 
 // One record of each kind that a node may write, in which each member is present.
 const std::map<std::string, std::string> full_records{
@@ -35,52 +26,12 @@ const std::map<std::string, std::string> full_records{
                                    .on_disk = {{"agent", {"1.0.0"}}},
                                    .time_zone = "Europe/Berlin"})},
     {"versions", write_record(Versions{{{"agent", "1.0.0"}}})},
-    {"instance/i", write_record(Instance{.version = "1.0.0",
-                                         .phase = "running",
-                                         .boot_id = "b",
-                                         .since = "2026-01-01T00:00:00Z",
-                                         .last_command = "r1.apply.1",
-                                         .ready = true,
-                                         .degraded = "no disk",
-                                         .generation = 4,
-                                         .machine = "m"})},
+    {"instance/i", write_record(full_instance)},
     {"active", write_record(Active{"i", "b", 2})},
-    {"upgrade/agent", write_record(Upgrade{.phase = UpgradePhase::failed,
-                                           .attempt = "r1.apply.1",
-                                           .error = "e",
-                                           .from = "1",
-                                           .to = "2",
-                                           .began = "x",
-                                           .changed = "y",
-                                           .evidence = {capsule}})},
-    {"desired/agent", write_record(Desired{.version = "2",
-                                           .digest = "d",
-                                           .why = "w",
-                                           .pending = true,
-                                           .pinned = true,
-                                           .downgrade = true,
-                                           .ignore_window = true,
-                                           .who = "anna",
-                                           .trace = "t",
-                                           .refused = "r",
-                                           .previous = "1",
-                                           .previous_refused = "p"})},
-    {"command/agent", write_record(fleet::Command{.id = "r1.apply.2",
-                                                  .action = CommandAction::apply,
-                                                  .version = "1.1.0",
-                                                  .digest = "d",
-                                                  .instance = "i",
-                                                  .not_after_ms = 1,
-                                                  .soak_ms = 1,
-                                                  .confirm_ms = 1,
-                                                  .deadline_ms = 2,
-                                                  .delay_ms = 3,
-                                                  .reason = "r",
-                                                  .downgrade = true,
-                                                  .undo = true,
-                                                  .trace = "t",
-                                                  .judged = true})},
-    {"answer/agent", write_record(Answer{"r1.apply.2", "done", "i", {capsule}})},
+    {"upgrade/agent", write_record(full_upgrade)},
+    {"desired/agent", write_record(full_desired)},
+    {"command/agent", write_record(full_command)},
+    {"answer/agent", write_record(Answer{"r1.apply.2", "done", "i", {full_capsule}})},
     {"claim/agent", write_record(Claim{"rollout/r1"})},
     {"csr", write_record(CertificateRequest{"pem", "certificate"})},
     {"certificate", write_record(NodeCertificate{"pem", "error"})},
@@ -92,20 +43,8 @@ const std::map<std::string, std::string> full_records{
                                        .exit_status = 3,
                                        .boot = "b",
                                        .message = "m"})},
-    {"health/agent", write_record(NodeHealth{.run = "r1.apply.2",
-                                             .version = "2",
-                                             .boot_id = "b",
-                                             .instance = "i",
-                                             .sequence = 3,
-                                             .before = 1,
-                                             .ends = 4,
-                                             .unhealthy = 5,
-                                             .fallbacks = 6,
-                                             .over = true,
-                                             .trouble = "t",
-                                             .measures = {{"errors", MeasureType::counter,
-                                                           MeasureWorse::up, "7", "2"}}})},
-    {"control/agent", write_record(ControlWatch{"rollout/r1", "r1.control.1", 60'000})},
+    {"health/agent", write_record(full_health)},
+    {"control/agent", write_record(full_control_watch)},
 };
 
 // A cell with the node `good`. Its node `evil` writes what the test says.

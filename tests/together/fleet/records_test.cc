@@ -7,6 +7,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/transaction.h"
+#include "tests/together/fleet/full_records.h"
 
 namespace records_test {
 
@@ -33,61 +34,15 @@ TEST_CASE("every record of a node is read as it was written") {
                             .on_disk = {{"agent", {"1.0.0", "1.1.0"}}, {"db", {}}},
                             .time_zone = "Europe/Berlin"});
   check_round_trip(Versions{{{"agent", "1.0.0+build"}, {"kernel", "6.1"}}});
-  check_round_trip(Instance{.version = "1.0.0",
-                            .phase = "running",
-                            .boot_id = "b",
-                            .since = "2026-01-01T00:00:00Z",
-                            .last_command = "r1.apply.1",
-                            .ready = true,
-                            .degraded = "two machines, one name",
-                            .generation = 4});
+  check_round_trip(full_instance);
   check_round_trip(Active{.instance = "i-1", .boot_id = "b", .generation = 2});
-  check_round_trip(Upgrade{.phase = UpgradePhase::cutover_ready,
-                           .attempt = "r1.apply.1",
-                           .error = "self-test: exited with status 1",
-                           .from = "1",
-                           .to = "2",
-                           .began = "x",
-                           .changed = "y",
-                           .evidence = {{.stage = "trial",
-                                         .reason = "r",
-                                         .exit_status = 3,
-                                         .signal = 11,
-                                         .lived_ms = 4,
-                                         .peak_kib = 5,
-                                         .cpu_ms = 6,
-                                         .lines = {"a", "b"},
-                                         .differs = {"c"}}}});
+  check_round_trip(full_upgrade);
 }
 
 TEST_CASE("every record between a node and its driver is read as it was written") {
-  check_round_trip(Command{.id = "r1.apply.2",
-                           .action = CommandAction::apply,
-                           .version = "1.1.0",
-                           .digest = "sha256:00",
-                           .instance = "i-1",
-                           .not_after_ms = 60'000,
-                           .soak_ms = 1,
-                           .confirm_ms = 300'000,
-                           .deadline_ms = 2,
-                           .delay_ms = 3,
-                           .reason = "r",
-                           .downgrade = true,
-                           .trace = "t"});
-  check_round_trip(
-      NodeHealth{.run = "r1.apply.2",
-                 .version = "2",
-                 .boot_id = "b",
-                 .instance = "i-1",
-                 .sequence = 3,
-                 .before = 1,
-                 .ends = 4,
-                 .unhealthy = 5,
-                 .fallbacks = 6,
-                 .over = true,
-                 .trouble = "t",
-                 .measures = {{"errors", MeasureType::counter, MeasureWorse::up, "7", "2"}}});
-  check_round_trip(ControlWatch{"rollout/r1", "r1.control.1", 60'000});
+  check_round_trip(full_command);
+  check_round_trip(full_health);
+  check_round_trip(full_control_watch);
   check_round_trip(Answer{.command = "r1.apply.2", .result = "done", .instance = "i-1"});
   check_round_trip(Answer{.command = "r1.apply.2", .result = "no", .evidence = {{.stage = "s"}}});
   check_round_trip(Claim{.by = "rollout/r1"});
@@ -104,16 +59,7 @@ TEST_CASE("every record of a cell is read as it was written") {
       .prerelease = true,
       .min_protocol = 2,
       .published = "p"});
-  check_round_trip(Desired{.version = "1.1.0",
-                           .digest = "d",
-                           .why = "w",
-                           .pending = true,
-                           .pinned = true,
-                           .downgrade = true,
-                           .trace = "t",
-                           .refused = "r",
-                           .previous = "1.0.0",
-                           .previous_refused = "p"});
+  check_round_trip(full_desired);
   check_round_trip(DriverRecord{.controller = "c1"});
   check_round_trip(
       Window{.days = {"mon", "tue"}, .start = "22:00", .duration_s = 14'400, .time_zone = "UTC"});
