@@ -9,13 +9,12 @@
 namespace fleet {
 namespace {
 
-constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, as by `fleetctl status`, so that a
 // person has time to make a new one.
-constexpr UnixSeconds soon_s = 30 * day_s;
+constexpr UnixSeconds soon_s = 30 * day_seconds;
 // The certificate of the authority is reported a year before it expires, since it has to be
 // replaced on every machine of the cell.
-constexpr UnixSeconds authority_soon_s = 365 * day_s;
+constexpr UnixSeconds authority_soon_s = 365 * day_seconds;
 // Differences of clocks up to this time are not reported. The check compares the clock of each
 // server with this machine's clock, and this machine's clock with the time of the newest event,
 // which must not be in the future.
@@ -25,10 +24,6 @@ constexpr UnixSeconds clock_tolerance_s = 60;
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
 // The most machines waiting to join that the check names. The others are only counted.
 constexpr std::size_t named_max = 10;
-
-std::string count(std::size_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
 
 void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::size_t good = 0;
@@ -73,8 +68,7 @@ void check_clocks(const CellFacts& facts, const CellFindings& found,
       const UnixSeconds difference = std::max(ahead, -ahead);
       if (difference <= clock_tolerance_s) continue;
       lines.push_back({false,
-                       "clock: that of " + server.url + " is " +
-                           count(static_cast<std::size_t>(difference), "second") +
+                       "clock: that of " + server.url + " is " + counted(difference, "second") +
                            (ahead > 0 ? " ahead of" : " behind") + " this machine's",
                        "timedatectl, on both machines"});
     }
@@ -82,15 +76,14 @@ void check_clocks(const CellFacts& facts, const CellFindings& found,
   const UnixSeconds behind = found.newest - facts.now;
   if (lines.size() == before && behind > clock_tolerance_s) {
     lines.push_back({false,
-                     "clock: the newest event is " +
-                         count(static_cast<std::size_t>(behind), "second") +
+                     "clock: the newest event is " + counted(behind, "second") +
                          " later than this machine's clock",
                      "timedatectl, on this machine and on those of the controllers"});
   }
   if (lines.size() != before) return;
   lines.push_back({true,
                    compared == 0 ? "clock: no event of the cell is later than this machine's clock"
-                                 : "clock: those of " + count(compared, "server") +
+                                 : "clock: those of " + counted(compared, "server") +
                                        " differ from this machine's by a minute at most",
                    ""});
 }
@@ -100,8 +93,7 @@ void check_one_certificate(const std::string& whose, UnixSeconds until, UnixSeco
                            UnixSeconds soon = soon_s) {
   if (until >= now + soon) return;
   const std::string words =
-      until <= now ? " has ended"
-                   : " ends in " + count(static_cast<std::size_t>((until - now) / day_s), "day");
+      until <= now ? " has ended" : " ends in " + counted((until - now) / day_seconds, "day");
   lines.push_back({false, "certificate: that of " + whose + words, advice});
 }
 
@@ -139,12 +131,13 @@ void check_certificates(const CellFacts& facts, const CellFindings& found,
   }
   if (!found.late.empty()) {
     lines.push_back({false,
-                     "certificates: overdue for renewal: " + count(found.late.size(), "node") +
+                     "certificates: overdue for renewal: " + counted(found.late.size(), "node") +
                          ", such as " + found.late.front(),
                      "on that machine: journalctl -u fleet-agent"});
   }
   if (found.waiting > 0) {
-    lines.push_back({false, "certificates: the next is awaited by " + count(found.waiting, "node"),
+    lines.push_back({false,
+                     "certificates: the next is awaited by " + counted(found.waiting, "node"),
                      found.signers.empty() ? "start fleet-signer"
                                            : "on its machine: journalctl -u fleet-signer"});
   }
@@ -169,8 +162,7 @@ void check_snapshots(const CellFindings& found, UnixSeconds now, std::vector<Che
     lines.push_back({false, "snapshots: none has been taken" + trouble, log});
   } else {
     const UnixSeconds age = std::max<UnixSeconds>(now - last, 0);
-    const std::string words =
-        "snapshots: the last is " + count(static_cast<std::size_t>(age / 60), "minute") + " old";
+    const std::string words = "snapshots: the last is " + counted(age / 60, "minute") + " old";
     const bool is_well = age <= snapshot_age_max_s;
     lines.push_back({is_well, words + (is_well ? "" : trouble), is_well ? "" : log});
   }

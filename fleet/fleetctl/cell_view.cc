@@ -86,12 +86,9 @@ namespace {
 // since r1.apply.1`. Here the program has exited twice without an order, and `r1.apply.1` is the id
 // of the upgrade since which the failures are counted.
 std::string health_words(const fleet::NodeHealth& health) {
-  const auto count = [](std::int64_t number, const std::string& one, const std::string& many) {
-    return std::to_string(number) + " " + (number == 1 ? one : many);
-  };
-  return count(health.ends, "end", "ends") + ", " +
-         count(health.unhealthy, "failed check", "failed checks") + ", " +
-         count(health.fallbacks, "fall-back", "fall-backs") + " since " + health.run;
+  return fleet::counted(health.ends, "end") + ", " +
+         fleet::counted(health.unhealthy, "failed check") + ", " +
+         fleet::counted(health.fallbacks, "fall-back") + " since " + health.run;
 }
 
 // Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`. Here

@@ -55,7 +55,7 @@ int order_node(const Options& options, Asker& asker) {
   if (options.action != "reboot" && options.version.empty()) {
     return fail("a VERSION is needed", exit_usage);
   }
-  fleet::JsonTree body{.kind = fleet::JsonTree::Kind::object};
+  fleet::JsonTree body = fleet::json_object();
   body.members["action"] = fleet::json_text(options.action);
   if (!options.version.empty()) body.members["version"] = fleet::json_text(options.version);
   body.members["not_after_ms"] = fleet::json_number(1'000 * options.not_after_s);

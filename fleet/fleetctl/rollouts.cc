@@ -159,8 +159,7 @@ std::string order_text(const Options& options) {
 
 std::string kept_words(const fleet::Rollout& rollout) {
   if (rollout.kept == 0) return "";
-  return std::to_string(rollout.kept) + (rollout.kept == 1 ? " node" : " nodes") +
-         " cannot go back";
+  return fleet::counted(rollout.kept, "node") + " cannot go back";
 }
 
 std::string reason_words(const fleet::Rollout& rollout) {
@@ -242,10 +241,6 @@ void add(std::string& words, const std::string& more) {
   words += (words.empty() ? "" : ", ") + more;
 }
 
-std::string count_of(std::size_t nodes) {
-  return std::to_string(nodes) + (nodes == 1 ? " node " : " nodes ");
-}
-
 std::string suspect_words(const fleet::Suspect& suspect, std::size_t nodes) {
   return suspect.mark + ": " + std::to_string(suspect.failed) + " of these " +
          std::to_string(nodes) + ", and " + std::to_string(suspect.others) + " of the other " +
@@ -253,8 +248,8 @@ std::string suspect_words(const fleet::Suspect& suspect, std::size_t nodes) {
 }
 
 std::vector<std::string> paragraph(const fleet::FailureGroup& group) {
-  std::vector<std::string> lines{count_of(group.nodes.size()) + std::string(text_of(group.stage)) +
-                                 ": " + group.error};
+  std::vector<std::string> lines{fleet::counted(group.nodes.size(), "node") + " " +
+                                 std::string(text_of(group.stage)) + ": " + group.error};
   lines.push_back("  nodes: " + fleet::listed(group.nodes));
   for (const fleet::Capsule& capsule : group.evidence) {
     if (!capsule.stage.empty()) lines.push_back("  stage: " + capsule.stage);

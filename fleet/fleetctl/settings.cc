@@ -69,7 +69,7 @@ int unset_setting(const Options& options, Asker& asker) {
     }
     return say("the setting " + options.setting + " is not set, as before");
   }
-  fleet::JsonTree taken_away{.kind = fleet::JsonTree::Kind::object};
+  fleet::JsonTree taken_away = fleet::json_object();
   taken_away.members[options.setting] = {};
   return change(options, asker, set, write_tree(taken_away),
                 "the setting " + options.setting + " is not set any longer");

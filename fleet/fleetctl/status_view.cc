@@ -14,12 +14,9 @@ namespace fleetctl {
 namespace {
 
 using fleet::json_number;
+using fleet::json_object;
 using fleet::JsonTree;
 using fleet::KeyKind;
-
-JsonTree object() {
-  return {.kind = JsonTree::Kind::object};
-}
 
 JsonTree count(std::size_t number) {
   return json_number(static_cast<std::int64_t>(number));
@@ -34,7 +31,7 @@ JsonTree node_counts(const fleet::Reading& reading) {
     if (node.reports()) ++reporting;
     if (!node.degraded().empty()) ++degraded;
   }
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   tree.members["all"] = count(all);
   tree.members["reporting"] = count(reporting);
   tree.members["degraded"] = count(degraded);
@@ -45,14 +42,14 @@ JsonTree controllers(const fleet::Reading& reading) {
   fleet::ControllersAtWork all;
   for (const fleet::KeyValue& found : reading.found)
     all.take(found);
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   tree.members["living"] = fleet::json_texts(all.living());
   tree.members["silent"] = fleet::json_texts(all.silent());
   return tree;
 }
 
 JsonTree wishes(const fleet::Reading& reading) {
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
     if (!key || key->kind != KeyKind::desired) continue;
@@ -62,17 +59,14 @@ JsonTree wishes(const fleet::Reading& reading) {
   return tree;
 }
 
-using fleet::KeyKind;
 using fleet::UnixSeconds;
 
-constexpr UnixSeconds day_s = 86'400;
 // A certificate is counted as `ending` from this many days before its expiry.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
   if (until <= now) return "expired";
-  const UnixSeconds days = (until - now) / day_s;
-  return std::to_string(days) + (days == 1 ? " day" : " days");
+  return fleet::counted((until - now) / fleet::day_seconds, "day");
 }
 
 struct Found {
@@ -111,7 +105,7 @@ Found look_at(const fleet::Reading& reading) {
 }
 
 bool ends_soon(UnixSeconds until, UnixSeconds now) {
-  return until < now + soon_days * day_s;
+  return until < now + soon_days * fleet::day_seconds;
 }
 
 std::size_t ending(const Found& found, UnixSeconds now) {
@@ -258,9 +252,9 @@ std::string bytes_words(const std::map<std::string, std::size_t>& bytes) {
 
 std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                         fleet::UnixSeconds now) {
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   tree.members["revision"] = json_number(reading.revision);
-  JsonTree& store = tree.members["members"] = object();
+  JsonTree& store = tree.members["members"] = json_object();
   store.members["all"] = count(members.all);
   store.members["good"] = count(members.good);
   tree.members["nodes"] = node_counts(reading);
@@ -269,7 +263,7 @@ std::string status_json(const fleet::Reading& reading, const MemberCount& member
   tree.members["stopped"] =
       fleet::json_truth(reading.find(fleet::key_of(KeyKind::stop)) != nullptr);
   const CertificateCount certificates = certificates_in(reading, now);
-  JsonTree& care = tree.members["certificates"] = object();
+  JsonTree& care = tree.members["certificates"] = json_object();
   care.members["enrolled"] = count(certificates.enrolled);
   care.members["ending"] = count(certificates.ending);
   care.members["revoked"] = count(certificates.revoked);

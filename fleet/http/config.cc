@@ -183,8 +183,8 @@ ConfigDecision decide_apply(const Request& request, const Reading& reading,
     return refused(status_of(why->why), why->reason);
   }
   auto& document = std::get<DocumentDecision>(decided);
-  JsonTree shown{.kind = JsonTree::Kind::object};
-  JsonTree& changes = shown.members["changes"] = {.kind = JsonTree::Kind::object};
+  JsonTree shown = json_object();
+  JsonTree& changes = shown.members["changes"] = json_object();
   for (const DocumentChange& change : document.changes)
     changes.members[change.subject] = json_texts(change.lines);
   if (!document.notes.empty()) shown.members["notes"] = json_texts(document.notes);

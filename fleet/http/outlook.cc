@@ -265,7 +265,7 @@ void add_signer(const CellState& cell, UnixSeconds now, Outlook& outlook) {
 JsonTree tree_of(const std::vector<OutlookLine>& lines) {
   JsonTree tree{.kind = JsonTree::Kind::array};
   for (const OutlookLine& line : lines) {
-    JsonTree one{.kind = JsonTree::Kind::object};
+    JsonTree one = json_object();
     one.members["subject"] = json_text(line.subject);
     one.members["text"] = json_text(line.text);
     if (line.not_before) one.members["not_before"] = json_number(*line.not_before);
@@ -307,7 +307,7 @@ Outlook outlook_of(const CellState& cell, const Health& health, UnixSeconds now,
 }
 
 JsonTree tree_of(const Outlook& outlook) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   tree.members["moves"] = tree_of(outlook.moves);
   tree.members["waits"] = tree_of(outlook.waits);
   tree.members["notes"] = tree_of(outlook.notes);

@@ -66,8 +66,6 @@ struct HeldWork {
 
 // ---- phrases and groups of lines, which outlook_lines.cc makes for outlook_of()
 
-// Returns a number with the noun `one` in the right form, such as `1 node` or `2 nodes`.
-[[nodiscard]] std::string counted(std::size_t count, const std::string& one);
 // Returns `text: reason`. If there is no reason, returns only the text.
 [[nodiscard]] std::string with_reason(std::string text, const std::string& reason);
 

@@ -13,8 +13,6 @@
 namespace fleet {
 namespace {
 
-constexpr UnixSeconds day_s = 86'400;
-
 // A group of nodes that are degraded, that is, report a trouble of their own, for similar reasons.
 // `why` is the reason that the first node in the group reports.
 struct Degraded {
@@ -60,8 +58,7 @@ void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds no
                      UnixSeconds care_s, const std::string& command, Outlook& outlook) {
   if (until >= now + care_s) return;
   const std::string words =
-      until <= now ? " has ended"
-                   : " ends in " + counted(static_cast<std::size_t>((until - now) / day_s), "day");
+      until <= now ? " has ended" : " ends in " + counted((until - now) / day_seconds, "day");
   std::vector<std::string> commands;
   if (!command.empty()) commands.push_back(command);
   outlook.waits.push_back(
@@ -69,10 +66,6 @@ void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds no
 }
 
 }  // namespace
-
-std::string counted(std::size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
 
 std::string with_reason(std::string text, const std::string& reason) {
   if (!reason.empty()) text += ": " + reason;
@@ -134,8 +127,7 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
          {"fleetctl accept-epoch"}});
   }
   if (cell.damaged() > 0) {
-    const auto damaged = static_cast<std::size_t>(cell.damaged());
-    outlook.notes.push_back({"", counted(damaged, "record") + " cannot be read", {}, {}});
+    outlook.notes.push_back({"", counted(cell.damaged(), "record") + " cannot be read", {}, {}});
   }
 }
 

@@ -33,7 +33,7 @@ std::string param(const Request& request, const std::string& name) {
 }
 
 JsonTree window_state(const Window& window, const StateMoment& moment) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";
   if (window.time_zone == site_local) {
     tree.members["status"] = json_text("each node's own");
@@ -61,7 +61,7 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
   if (kind == KeyKind::window) {
     const auto window = read_record<Window>(record.value);
     const std::string content = param(request, "content");
-    if (content == "nonconfig") tree.value() = {.kind = JsonTree::Kind::object};
+    if (content == "nonconfig") tree.value() = json_object();
     if (content != "config" && window) {
       tree.value() = merge_patch(tree.value(), window_state(window.value(), moment));
     }
@@ -75,7 +75,7 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
 // Returns the facts about the client that the page needs: the client's name, and whether the
 // client's role may give orders to rollouts.
 JsonTree you(const Request& request) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   const std::string name = request.visitor ? request.visitor->name : "";
   tree.members["name"] = json_text(name);
   tree.members["orders"] = json_truth(may_write(role_of(name), KeyKind::rollout));
@@ -91,12 +91,12 @@ Response at_a_glance(const Request& request, const StateView& view, const StateM
       tree_of(outlook_of(view.cell, health, moment.now, held_work(view, moment)));
   tree.members["revision"] = json_number(health.revision);
   tree.members["controller"] = json_text(health.controller);
-  JsonTree& store = tree.members["store"] = {.kind = JsonTree::Kind::object};
+  JsonTree& store = tree.members["store"] = json_object();
   store.members["quorum"] = json_truth(health.has_quorum());
   store.members["no_space"] = json_truth(health.has_no_space());
-  JsonTree& members = store.members["members"] = {.kind = JsonTree::Kind::object};
+  JsonTree& members = store.members["members"] = json_object();
   for (const auto& [endpoint, member] : health.members) {
-    JsonTree& one = members.members[endpoint] = {.kind = JsonTree::Kind::object};
+    JsonTree& one = members.members[endpoint] = json_object();
     one.members["answers"] = json_truth(member.answers);
     one.members["leads"] = json_truth(member.status.leads);
     one.members["database_bytes"] = json_number(member.status.database_bytes);
@@ -104,7 +104,7 @@ Response at_a_glance(const Request& request, const StateView& view, const StateM
     one.members["errors"] = json_texts(member.status.errors);
     if (!member.trouble.empty()) one.members["trouble"] = json_text(member.trouble);
   }
-  JsonTree& certificates = tree.members["certificates"] = {.kind = JsonTree::Kind::object};
+  JsonTree& certificates = tree.members["certificates"] = json_object();
   for (const CertificateHealth& one : health.certificates) {
     certificates.members[one.what] = json_number(one.expires);
   }
@@ -241,7 +241,7 @@ bool is_told(KeyKind kind) {
 
 std::string changes_event(Revision revision, const std::vector<Change>& changes) {
   std::set<std::string> nodes;
-  JsonTree records{.kind = JsonTree::Kind::object};
+  JsonTree records = json_object();
   for (const Change& change : changes) {
     const auto key = parse_key(change.now.key);
     if (!key || !is_told(key->kind)) continue;
@@ -257,7 +257,7 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
         is_shown ? record.value() : JsonTree{};
   }
   if (nodes.empty() && records.members.empty()) return "";
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   tree.members["revision"] = json_number(revision);
   tree.members["nodes"] = json_texts({nodes.begin(), nodes.end()});
   tree.members["records"] = std::move(records);
@@ -271,7 +271,7 @@ std::string trouble_event(const std::string& reason) {
 }
 
 std::string hello_event(Revision revision, bool follows) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   tree.members["revision"] = json_number(revision);
   tree.members["follows"] = json_truth(follows);
   return "retry: 2000\n" + event("hello", write_tree(tree));

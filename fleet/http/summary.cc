@@ -7,15 +7,12 @@
 #include "fleet/model/drivers.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/judge_verdict.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/windows.h"
 
 namespace fleet {
 namespace {
-
-std::string counted(std::int64_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
 
 std::string time_words(std::int64_t ms) {
   return countdown(ms / 1'000);
@@ -179,7 +176,7 @@ std::string judge_words(const CellState::OneRollout& one) {
 
 JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one, UnixSeconds now) {
   const Rollout& rollout = one.rollout;
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   tree.members["component"] = json_text(rollout.terms.component);
   tree.members["version"] = json_text(rollout.terms.version);
   tree.members["target"] = json_text(rollout.terms.target);
@@ -213,7 +210,7 @@ JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one
     counts["soaking"] = count;
     if ((counts["applying"] -= count) == 0) counts.erase("applying");
   }
-  JsonTree& stages = tree.members["stages"] = {.kind = JsonTree::Kind::object};
+  JsonTree& stages = tree.members["stages"] = json_object();
   for (const auto& [stage, count] : counts) {
     stages.members[stage] = json_number(count);
   }
@@ -229,12 +226,8 @@ namespace {
 // client that needs all names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
-JsonTree object() {
-  return {.kind = JsonTree::Kind::object};
-}
-
-JsonTree counted(const std::map<std::string, std::int64_t>& counts) {
-  JsonTree tree = object();
+JsonTree json_counts(const std::map<std::string, std::int64_t>& counts) {
+  JsonTree tree = json_object();
   for (const auto& [name, count] : counts) {
     tree.members[name] = json_number(count);
   }
@@ -242,7 +235,7 @@ JsonTree counted(const std::map<std::string, std::int64_t>& counts) {
 }
 
 JsonTree plan_summary(const Plan& plan) {
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   tree.members["state"] = json_text(std::string(text_of(plan.state)));
   tree.members["step"] = json_number(plan.step);
   tree.members["steps"] = json_number(static_cast<std::int64_t>(plan.steps.size()));
@@ -253,9 +246,9 @@ JsonTree plan_summary(const Plan& plan) {
 
 JsonTree node_summary(const CellState& cell) {
   const NodeCount count = cell.count();
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   std::vector<std::string> silent;
-  JsonTree degraded = object();
+  JsonTree degraded = json_object();
   for (const auto& [id, node] : cell.nodes()) {
     if (!node.reports() && silent.size() < names_max) silent.push_back(id);
     const std::string why = node.degraded();
@@ -272,30 +265,30 @@ JsonTree node_summary(const CellState& cell) {
 }  // namespace
 
 JsonTree summary_of(const CellState& cell, UnixSeconds now) {
-  JsonTree tree = object();
+  JsonTree tree = json_object();
   tree.members["nodes"] = node_summary(cell);
-  JsonTree& versions = tree.members["versions"] = object();
+  JsonTree& versions = tree.members["versions"] = json_object();
   for (const auto& [component, counts] : cell.versions()) {
-    versions.members[component] = counted(counts);
+    versions.members[component] = json_counts(counts);
   }
-  JsonTree& desired = tree.members["desired"] = object();
+  JsonTree& desired = tree.members["desired"] = json_object();
   for (const auto& [component, wish] : cell.desired()) {
     desired.members[component] = json_text(wish.version);
   }
-  JsonTree& rollouts = tree.members["rollouts"] = object();
+  JsonTree& rollouts = tree.members["rollouts"] = json_object();
   for (const auto& [id, one] : cell.rollouts()) {
     rollouts.members[id] = rollout_summary(cell, one, now);
   }
-  JsonTree& plans = tree.members["plans"] = object();
+  JsonTree& plans = tree.members["plans"] = json_object();
   for (const auto& [name, plan] : cell.plans()) {
     plans.members[name] = plan_summary(plan);
   }
-  JsonTree& drivers = tree.members["drivers"] = object();
+  JsonTree& drivers = tree.members["drivers"] = json_object();
   for (const auto& [id, controller] : cell.drivers()) {
     drivers.members[id] = json_text(controller);
   }
   if (cell.stop()) {
-    JsonTree& stop = tree.members["stop"] = object();
+    JsonTree& stop = tree.members["stop"] = json_object();
     stop.members["who"] = json_text(cell.stop()->who);
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);

@@ -145,7 +145,7 @@ std::optional<std::int64_t> event_number(const std::string& text) {
 }
 
 std::string body_of(const FleetEvent& event, std::int64_t number) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   tree.members["text"] = json_text("fleet: " + event.subject + ": " + event.text);
   tree.members["event"] = json_number(number);
   tree.members["time"] = json_text(event.time);

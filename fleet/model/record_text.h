@@ -10,6 +10,7 @@
 // Strings for people are cut: see brief().
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -81,6 +82,11 @@ inline constexpr std::size_t names_kept = 20;
 // Returns the names as one string: `n1, n2, n3`. If there are more than names_kept names, the
 // string has only the first names_kept: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
+
+// Returns a number with its noun, such as `1 node` or `2 nodes`.
+[[nodiscard]] std::string counted(std::integral auto number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
 
 // Cuts the list to its first names_kept names, and each name to label_bytes_max bytes. Before that,
 // raises `count` to the length of the list if `count` is smaller. So `count` still counts all names

@@ -64,7 +64,7 @@ class Reader {
   }
 
   JsonTree object(std::size_t index) {
-    JsonTree tree{.kind = JsonTree::Kind::object};
+    JsonTree tree = json_object();
     const std::size_t end = line_.after(index);
     for (std::size_t at = index + 1; at < end; at = line_.after(at + 1)) {
       const std::string name(line_.text(at));
@@ -191,6 +191,10 @@ JsonTree json_truth(bool truth) {
   return {.kind = JsonTree::Kind::boolean, .truth = truth};
 }
 
+JsonTree json_object() {
+  return {.kind = JsonTree::Kind::object};
+}
+
 JsonTree json_texts(const std::vector<std::string>& texts) {
   JsonTree list{.kind = JsonTree::Kind::array};
   for (const std::string& text : texts) {
@@ -215,7 +219,7 @@ std::string write_tree(const JsonTree& tree) {
 
 JsonTree merge_patch(JsonTree target, const JsonTree& patch) {
   if (!patch.is_object()) return patch;
-  if (!target.is_object()) target = {.kind = JsonTree::Kind::object};
+  if (!target.is_object()) target = json_object();
   for (const auto& [name, member] : patch.members) {
     if (member.kind == JsonTree::Kind::null) {
       target.members.erase(name);

@@ -40,6 +40,8 @@ struct JsonTree {
 [[nodiscard]] JsonTree json_number(std::int64_t number);
 [[nodiscard]] JsonTree json_truth(bool truth);
 [[nodiscard]] JsonTree json_texts(const std::vector<std::string>& texts);
+// Returns an object without members.
+[[nodiscard]] JsonTree json_object();
 
 // Parses one JSON object. Returns a Refusal if the text is not a JSON object, a member occurs
 // twice, or a number is not an integer of at most 18 digits.

@@ -96,7 +96,7 @@ OrderDecision decide_command_order(const Order& order, const ParsedKey& key, con
   taken.event.trace = command.trace;
   taken.event.text =
       std::string(text_of(command.action)) + (command.version.empty() ? "" : " " + command.version);
-  JsonTree shown{.kind = JsonTree::Kind::object};
+  JsonTree shown = json_object();
   shown.members["id"] = json_text(command.id);
   taken.shown = write_tree(shown);
   return taken;

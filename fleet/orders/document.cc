@@ -32,20 +32,16 @@ constexpr auto filled_in =
 constexpr auto filled_in_if_open =
     std::to_array<std::string_view>({"batches", "seed", "confirm_ms"});
 
-JsonTree object() {
-  return {.kind = JsonTree::Kind::object};
-}
-
 std::string order_body(const std::string& kind, const JsonTree& record) {
   if (kind != "rollout") return write_tree(record);
-  JsonTree body = object();
+  JsonTree body = json_object();
   body.members["terms"] = record;
   return write_tree(body);
 }
 
 JsonTree tree_of_text(const std::string& text) {
   const auto tree = parse_tree(text);
-  return tree ? tree.value() : object();
+  return tree ? tree.value() : json_object();
 }
 
 // Returns one line for each member in which the two records differ.

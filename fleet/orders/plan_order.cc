@@ -176,11 +176,10 @@ OrderDecision begin_plan(const Order& order, const std::string& name, const Cell
   if (view.revision != 0 && !is_over(view.plan.state)) {
     return conflict("there is a plan " + name + " already (fleetctl plan recover " + name + ")");
   }
-  JsonTree shown{.kind = JsonTree::Kind::object};
+  JsonTree shown = json_object();
   shown.members["members"] = json_texts(members.value());
   OrderTaken taken{.is_new = true, .parts = make_room(view), .shown = write_tree(shown)};
-  const std::size_t count = members.value().size();
-  taken.event.text = "begins with " + std::to_string(count) + (count == 1 ? " member" : " members");
+  taken.event.text = "begins with " + counted(members.value().size(), "member");
   taken.creation =
       std::make_shared<PlanCreation>(name, std::move(plan), members.value(), ground.value());
   return taken;

@@ -46,7 +46,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
       return Refusal{"terms: there is no member " + name};
     }
   }
-  JsonTree record{.kind = JsonTree::Kind::object};
+  JsonTree record = json_object();
   record.members["terms"] = terms.value();
   auto rollout = read_record<Rollout>(write_tree(record));
   if (!rollout) return rollout.refusal();
@@ -76,7 +76,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
 
 // Returns the batches as JSON, for the person who gives the order.
 std::string shown(const RolloutDraft& draft) {
-  JsonTree tree{.kind = JsonTree::Kind::object};
+  JsonTree tree = json_object();
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};
   for (const auto& batch : draft.batches)
     batches.elements.push_back(json_texts(batch));

@@ -36,7 +36,7 @@ std::string component_of(const ParsedKey& key) {
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
-  kept = {.kind = JsonTree::Kind::object};
+  kept = json_object();
   for (const auto& [name, member] : asked.body.members) {
     if (name == "v" || std::find(names.begin(), names.end(), name) != names.end()) continue;
     const JsonTree* before = asked.before.find(name);
