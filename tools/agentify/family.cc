@@ -114,22 +114,12 @@ using upgrader::OwnedFd;
 constexpr std::size_t stat_bytes_max = 1024;
 
 // At most this many ancestors of a process are read. No process has more ancestors. A process can
-// only seem to have more if some of its ancestors exit while they are read, and new processes get
-// the same pids.
+// only seem to have more if some of its ancestors exit while they are read.
 constexpr int parents_max = 4096;
 
 // find_heir() lists the processes at most this many times. Only processes that fork and exit again
 // and again could make it list them more often, and meanwhile the keeper would obey no order.
 constexpr int lists_max = 64;
-
-std::optional<Process> look_at(pid_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char text[stat_bytes_max];
-  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
-  if (count <= 0) return std::nullopt;
-  return parse_process({text, static_cast<std::size_t>(count)});
-}
 
 // Kills `process` through a pidfd, so that a foreign process that has got the same pid cannot be
 // hit. On a kernel without pidfds, kills only children of the calling process, because nobody else
@@ -148,6 +138,15 @@ bool kill_this(const Process& process) {
 }
 
 }  // namespace
+
+std::optional<Process> look_at(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[stat_bytes_max];
+  const ssize_t count = file ? ::read(file.get(), text, sizeof text) : -1;
+  if (count <= 0) return std::nullopt;
+  return parse_process({text, static_cast<std::size_t>(count)});
+}
 
 std::vector<Process> list_processes() {
   std::vector<Process> all;
@@ -180,12 +179,15 @@ bool is_living(pid_t process) {
   return looked && !looked->ended;
 }
 
-bool descends_from(pid_t process, pid_t ancestor) {
-  for (int i = 0; i < parents_max && process > 0; ++i) {
-    if (process == ancestor) return true;
-    const std::optional<Process> looked = look_at(process);
-    if (!looked) return false;
-    process = looked->parent;
+bool descends_from(pid_t process, pid_t ancestor,
+                   const std::function<std::optional<Process>(pid_t)>& look) {
+  pid_t way = process;
+  for (int i = 0; i < parents_max && way > 0; ++i) {
+    if (way == ancestor) return true;
+    const std::optional<Process> looked = look(way);
+    if (!looked && way == process) return false;
+    // If an ancestor has exited meanwhile, its child has another parent now, so begin anew.
+    way = looked ? looked->parent : process;
   }
   return false;
 }

@@ -71,12 +71,17 @@ struct Process {
 [[nodiscard]] pid_t find_heir(pid_t keeper,
                               const std::function<std::vector<Process>()>& list = list_processes);
 
+// Reads a process from /proc. Returns nothing if the process does not exist.
+[[nodiscard]] std::optional<Process> look_at(pid_t process);
+
 // Returns true if the process exists and has not exited.
 [[nodiscard]] bool is_living(pid_t process);
 
-// Returns true if `process` is `ancestor` or a descendant of it. Reads only the ancestors of
-// `process` in /proc.
-[[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
+// Returns true if `process` is `ancestor` or a descendant of it. Looks only at `process` and its
+// ancestors. Each of them may exit meanwhile, except `ancestor`.
+[[nodiscard]] bool descends_from(
+    pid_t process, pid_t ancestor,
+    const std::function<std::optional<Process>(pid_t)>& look = look_at);
 
 // ---- killing the processes of a family
 

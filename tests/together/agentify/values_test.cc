@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -376,6 +377,32 @@ TEST_CASE("if two lists show the same ended children, and no other child, there 
   // A family that never stops forking and exiting does not keep the keeper busy for ever.
   pid_t newest = 100;
   CHECK(find_heir(2, [&] { return std::vector<Process>{{++newest, 2, 1, true}}; }) == 0);
+}
+
+TEST_CASE("a process descends from the keeper even if its parent exits while it is looked for") {
+  std::map<pid_t, std::vector<Process>> looks = {
+      {9, {{9, 8, 30}, {9, 2, 30}}},  // its parent, 8, exits, so the keeper, 2, becomes its parent
+      {8, {}},
+      {7, {{7, 1, 20}}},
+      {6, {}},
+  };
+  const auto look = [&looks](pid_t pid) -> std::optional<Process> {
+    std::vector<Process>& all = looks.at(pid);
+    if (all.empty()) return std::nullopt;
+    const Process first = all.front();
+    all.erase(all.begin());
+    return first;
+  };
+  CHECK(descends_from(9, 2, look));
+  CHECK(descends_from(2, 2, look));
+  CHECK_FALSE(descends_from(6, 2, look));
+  looks[1] = {{1, 0, 1}};
+  CHECK_FALSE(descends_from(7, 2, look));
+  // A process whose parent seems to exit again and again is not looked at for ever.
+  const auto flicker = [](pid_t pid) -> std::optional<Process> {
+    return pid == 9 ? std::optional(Process{9, 8, 30}) : std::nullopt;
+  };
+  CHECK_FALSE(descends_from(9, 2, flicker));
 }
 
 TEST_CASE("processes that cannot be killed are looked at ever less often, up to once in a second") {
