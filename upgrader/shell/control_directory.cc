@@ -31,13 +31,16 @@ std::string ControlDirectory::open(std::string path) {
   const auto failed = [this](const char* what) {
     return "--control={}: {}{}"_with(path_, what, SystemError{errno});
   };
-  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return failed("cannot be made: ");
+  const bool made = ::mkdir(path_.c_str(), 0700) == 0;
+  if (!made && errno != EEXIST) return failed("cannot be made: ");
   if (directory_.open(path_, false) != 0) return failed("cannot be opened as a directory: ");
   struct stat status {};
   if (::fstat(directory_.descriptor(), &status) != 0) return failed("");
   if (status.st_uid != ::geteuid()) return refused("belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return refused("may be written to by others");
   if (directory_.is_fat()) return refused("is on FAT, which has no FIFOs");
+  // Add the bits that the umask has removed: without them, its owner could not use the directory.
+  if (made && ::fchmod(directory_.descriptor(), 0700) != 0) return failed("cannot be made: ");
   return "";
 }
 

@@ -11,7 +11,9 @@
 
 #include "tests/decisions/unit/control_desk.h"
 #include "tests/decisions/unit/status_bench.h"
+#include "tests/support/temporary_directory.h"
 #include "upgrader/core/init_news.h"
+#include "upgrader/shell/control_directory.h"
 
 namespace control_test {
 
@@ -429,6 +431,20 @@ TEST_CASE("the end is written without waiting for its tenth of a second") {
   CHECK(content_of(desk.directory / "ctl/status.json").find(R"("exit_status":7)") !=
         std::string::npos);
   CHECK(::access((desk.directory / "ctl/control").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a control directory that is made can be used by its owner, whatever the umask is") {
+  const TemporaryDirectory place;
+  ControlDirectory control;
+
+  const mode_t before = ::umask(0177);
+  const std::string refused = control.open(place / "ctl");
+  ::umask(before);
+
+  CHECK(refused.empty());
+  struct stat status {};
+  REQUIRE(::stat((place / "ctl").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
 }
 
 }  // namespace control_test
