@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/capsule.h"
-#include "fleet/model/node_commander.h"
-#include "fleet/model/node_ledger.h"
+#include "fleet/model/agent/capsule.h"
+#include "fleet/model/agent/node_commander.h"
+#include "fleet/model/agent/node_ledger.h"
 
 namespace fleet {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent-protocol/cpp/control/control_directory.h"
-#include "fleet/model/capsule.h"
+#include "fleet/model/agent/capsule.h"
 
 namespace fleet {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent-releases/releases.h"
-#include "fleet/model/cell_records.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleet {
 

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <utility>
 
-#include "fleet/model/health_watch.h"
+#include "fleet/model/agent/health_watch.h"
 
 namespace fleet {
 namespace {

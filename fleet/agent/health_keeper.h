@@ -14,7 +14,7 @@
 #include "fleet/agent/component.h"
 #include "fleet/agent/hook_run.h"
 #include "fleet/common/outside.h"
-#include "fleet/model/health_watch.h"
+#include "fleet/model/agent/health_watch.h"
 
 namespace fleet {
 

@@ -21,11 +21,11 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/public_key.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/transaction.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet {
 namespace {

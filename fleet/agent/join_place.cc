@@ -14,8 +14,8 @@
 #include "fleet/common/authority.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/joining.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet {
 namespace {

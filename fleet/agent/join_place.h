@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/owned_fd.h"
-#include "fleet/model/cell_records.h"
-#include "fleet/model/time.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/time.h"
 
 namespace fleet {
 

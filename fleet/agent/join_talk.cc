@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleet {
 namespace {

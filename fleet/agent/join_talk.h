@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "base/time.h"
-#include "fleet/model/cell_records.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleet {
 

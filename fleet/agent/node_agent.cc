@@ -12,7 +12,7 @@
 #include "fleet/agent/state_files.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "fleet/agent/node_agent.h"
 #include "fleet/agent/state_files.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "fleet/agent/health_keeper.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_rules.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_rules.h"
 
 namespace fleet {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
-#include "fleet/model/capsule.h"
+#include "fleet/model/agent/capsule.h"
 
 namespace fleet {
 

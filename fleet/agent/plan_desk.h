@@ -11,7 +11,7 @@
 
 #include "fleet/agent/component.h"
 #include "fleet/agent/hook_run.h"
-#include "fleet/model/plan_follower.h"
+#include "fleet/model/agent/plan_follower.h"
 #include "fleet/store/mirror.h"
 
 namespace fleet {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "fleet/agent/component.h"
-#include "fleet/model/identities.h"
+#include "fleet/model/nodes/identities.h"
 #include "fleet/store/http2.h"
 
 namespace fleet {

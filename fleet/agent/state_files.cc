@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "fleet/common/text_file.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

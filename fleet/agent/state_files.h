@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/result.h"
-#include "fleet/model/node_ledger.h"
-#include "fleet/model/store_snapshots.h"
+#include "fleet/model/agent/node_ledger.h"
+#include "fleet/model/signer/store_snapshots.h"
 
 namespace fleet {
 

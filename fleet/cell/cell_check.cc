@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/cell_records.h"
-#include "fleet/model/controllers_at_work.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/drivers/controllers_at_work.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

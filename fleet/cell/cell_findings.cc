@@ -4,8 +4,8 @@
 
 #include "base/moment.h"
 #include "fleet/cell/cell_check.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleet {
 namespace {

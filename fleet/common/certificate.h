@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/cell_records.h"
-#include "fleet/model/identities.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleet {
 

@@ -11,7 +11,7 @@
 
 #include "base/sha256.h"
 #include "fleet/common/openssl_owners.h"
-#include "fleet/model/joining.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet {
 namespace {

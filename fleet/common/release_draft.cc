@@ -4,7 +4,7 @@
 
 #include "agent-releases/manifest.h"
 #include "base/sha256.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

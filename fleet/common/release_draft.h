@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "fleet/model/cell_records.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleet {
 

@@ -1,7 +1,7 @@
 #include "fleet/common/roles.h"
 
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleet {
 namespace {

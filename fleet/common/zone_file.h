@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fleet/model/time.h"
+#include "fleet/model/records/time.h"
 
 namespace fleet {
 

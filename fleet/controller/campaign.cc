@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/time.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/records/time.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

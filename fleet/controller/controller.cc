@@ -11,11 +11,11 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/zone_file.h"
-#include "fleet/model/chronicle.h"
-#include "fleet/model/controllers_at_work.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/controllers_at_work.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/history/chronicle.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

@@ -19,7 +19,7 @@
 #include "fleet/controller/driving.h"
 #include "fleet/controller/gates.h"
 #include "fleet/controller/options.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/uv_timers.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/driver_events.h"
+#include "fleet/model/drivers/driver_events.h"
 #include "fleet/store/alive.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"

@@ -18,15 +18,15 @@
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/http/website.h"
-#include "fleet/model/events.h"
-#include "fleet/model/release_watcher.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/releases/release_watcher.h"
 #include "fleet/store/alive.h"
 #include "fleet/store/etcd_admin.h"
 
 namespace fleet {
 
 // Fetches the manifests of a new release from a source of releases, one after the other, each with
-// its signature. fleet/model/release_watcher.h decides which releases are fetched.
+// its signature. fleet/model/releases/release_watcher.h decides which releases are fetched.
 class ReleaseSource {
  public:
   using Then = std::function<void(const agent_protocol::Result<Release>&)>;

@@ -7,8 +7,8 @@
 #include "fleet/common/text_file.h"
 #include "fleet/controller/front.h"
 #include "fleet/controller/webhook.h"
-#include "fleet/model/chronicle.h"
-#include "fleet/model/driver.h"
+#include "fleet/model/drivers/driver.h"
+#include "fleet/model/history/chronicle.h"
 
 namespace fleet {
 namespace {

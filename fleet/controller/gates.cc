@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/gates.h"
+#include "fleet/model/rollouts/gates.h"
 
 namespace fleet {
 namespace {

@@ -1,6 +1,6 @@
 // Asks the gates of rollouts. A gate says whether the new version works well: it is a query to a
 // Prometheus server, or a program on this machine. The controller's options name the queries and
-// the directory of the programs. fleet/model/gates.h decides what an answer means.
+// the directory of the programs. fleet/model/rollouts/gates.h decides what an answer means.
 #pragma once
 
 #include <uv.h>
@@ -14,8 +14,8 @@
 
 #include "fleet/agent/hook_run.h"
 #include "fleet/common/outside.h"
-#include "fleet/model/driver_events.h"
-#include "fleet/model/gates.h"
+#include "fleet/model/drivers/driver_events.h"
+#include "fleet/model/rollouts/gates.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {

@@ -4,7 +4,7 @@
 
 #include "base/version.h"
 #include "fleet/http/access.h"
-#include "fleet/model/driver_events.h"
+#include "fleet/model/drivers/driver_events.h"
 
 namespace fleet {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
-#include "fleet/model/desired_decision.h"
-#include "fleet/model/gates.h"
+#include "fleet/model/desired/desired_decision.h"
+#include "fleet/model/rollouts/gates.h"
 
 namespace fleet {
 

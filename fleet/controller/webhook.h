@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/model/cell_records.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleet {
 

@@ -7,7 +7,7 @@
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 #include "fleet/store/uv_timers.h"
 
 namespace fleetctl {

@@ -13,7 +13,7 @@
 
 #include "base/event_loop.h"
 #include "fleet/fleetctl/options.h"
-#include "fleet/model/time.h"
+#include "fleet/model/records/time.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/http2.h"

@@ -17,9 +17,9 @@
 #include "fleet/fleetctl/cell_directory.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/enrolment.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/settings.h"
 #include "fleet/store/http2.h"
 
 namespace fleetctl {

@@ -2,10 +2,10 @@
 
 #include "base/escape.h"
 #include "base/shown.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleetctl {
 namespace {

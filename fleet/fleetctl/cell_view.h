@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/table.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleetctl {
 

@@ -12,9 +12,9 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/stop_words.h"
+#include "fleet/model/reasons/stop_words.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 

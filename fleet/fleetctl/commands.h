@@ -9,9 +9,9 @@
 
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/options.h"
-#include "fleet/model/cell_records.h"
-#include "fleet/model/creation.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/creation.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 

@@ -23,8 +23,8 @@
 #include "fleet/fleetctl/child.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/enrolment.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleetctl {
 namespace {

@@ -13,10 +13,10 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/settings.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleetctl {
 fleet::Signer signer_of(const Options& options) {

@@ -8,7 +8,7 @@
 
 #include "fleet/common/certificate.h"
 #include "fleet/fleetctl/asker.h"
-#include "fleet/model/cell_records.h"
+#include "fleet/model/records/cell_records.h"
 
 namespace fleetctl {
 

@@ -7,8 +7,8 @@
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/store_snapshots.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/signer/store_snapshots.h"
 
 namespace fleetctl {
 

@@ -6,10 +6,10 @@
 #include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_terms.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 
 namespace fleetctl {
 

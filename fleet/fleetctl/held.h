@@ -1,10 +1,10 @@
-// Reads what a rollout waits for before it may begin its batch: see fleet/model/held.h.
+// Reads what a rollout waits for before it may begin its batch: see fleet/model/reasons/held.h.
 #pragma once
 
 #include <variant>
 
 #include "fleet/fleetctl/asker.h"
-#include "fleet/model/held.h"
+#include "fleet/model/reasons/held.h"
 
 namespace fleetctl {
 

@@ -6,9 +6,9 @@
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_rules.h"
-#include "fleet/model/target_match.h"
+#include "fleet/model/nodes/target_match.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_rules.h"
 
 namespace fleetctl {
 namespace {

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/rollout_terms.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/rollouts/batch_draft.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 
 namespace fleetctl {
 namespace {

@@ -4,8 +4,8 @@
 #include "base/version.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/rollout_draft.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/rollouts/rollout_draft.h"
 
 namespace fleetctl {
 

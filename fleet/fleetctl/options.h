@@ -7,11 +7,11 @@
 
 #include "fleet/cell/cell_terms.h"
 #include "fleet/common/store_options.h"
-#include "fleet/model/cell_records.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/node_records.h"
-#include "fleet/model/rollout_records.h"
-#include "fleet/model/rollout_wish.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/node_records.h"
+#include "fleet/model/records/rollout_records.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 
 namespace fleetctl {
 

@@ -5,7 +5,7 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 namespace {

@@ -14,12 +14,12 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/held.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/plan_decision.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/reasons/held.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 #include "fleet/orders/document.h"
 
 namespace fleetctl {

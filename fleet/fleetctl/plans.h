@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/held.h"
-#include "fleet/model/plan_decision.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/reasons/held.h"
 #include "fleet/store/store.h"
 
 namespace fleetctl {

@@ -9,12 +9,12 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/model/events.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/stop_words.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/reasons/stop_words.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 namespace {

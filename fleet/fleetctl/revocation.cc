@@ -20,8 +20,8 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/enrolment.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
 
 extern char** environ;
 

@@ -7,13 +7,13 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_draft.h"
-#include "fleet/model/settings.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/settings.h"
+#include "fleet/model/rollouts/rollout_draft.h"
 
 namespace fleetctl {
 namespace {

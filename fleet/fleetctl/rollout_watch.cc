@@ -8,9 +8,9 @@
 #include "base/shown.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/rollouts.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/failure_causes.h"
-#include "fleet/model/rollout_records.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/reasons/failure_causes.h"
+#include "fleet/model/records/rollout_records.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleetctl {
 

@@ -1,11 +1,11 @@
 // Implements `fleetctl settings`, which shows and changes the settings of the cell.
-#include "fleet/model/settings.h"
+#include "fleet/model/records/settings.h"
 
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleetctl {
 namespace {

@@ -4,11 +4,11 @@
 #include <map>
 #include <utility>
 
-#include "fleet/model/controllers_at_work.h"
-#include "fleet/model/held.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/drivers/controllers_at_work.h"
+#include "fleet/model/reasons/held.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleetctl {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/identities.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/transaction.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleetctl {
 

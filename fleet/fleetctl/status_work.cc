@@ -2,8 +2,8 @@
 // its gate waits for.
 #include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 namespace {

@@ -1,5 +1,5 @@
 // Implements `fleetctl window set`, `list` and `remove`.
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
 
 #include <ctime>
 
@@ -7,8 +7,8 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleetctl {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "base/escape.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_kinds.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_kinds.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/settings.h"
 #include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 

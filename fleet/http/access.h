@@ -20,9 +20,9 @@
 #include <string_view>
 
 #include "fleet/http/message.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

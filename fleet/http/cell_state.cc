@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

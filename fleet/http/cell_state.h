@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/cell_records.h"
-#include "fleet/model/controllers_at_work.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/plan_records.h"
-#include "fleet/model/rollout_records.h"
-#include "fleet/model/time.h"
+#include "fleet/model/drivers/controllers_at_work.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/plan_records.h"
+#include "fleet/model/records/rollout_records.h"
+#include "fleet/model/records/time.h"
 #include "fleet/store/store.h"
 
 namespace fleet {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "fleet/http/access.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/settings.h"
 #include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fleet/http/message.h"
-#include "fleet/model/creation.h"
-#include "fleet/model/transaction.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/records/creation.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

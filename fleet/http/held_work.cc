@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "fleet/model/budgets.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
+#include "fleet/model/drivers/budgets.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleet {
 namespace {

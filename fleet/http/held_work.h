@@ -1,5 +1,5 @@
-// Finds out for the web page which work in the cell is held back: see fleet/model/held.h. Does no
-// input or output.
+// Finds out for the web page which work in the cell is held back: see fleet/model/reasons/held.h.
+// Does no input or output.
 #pragma once
 
 #include "fleet/http/outlook.h"

@@ -17,9 +17,9 @@
 #include <variant>
 
 #include "fleet/http/message.h"
-#include "fleet/model/cell_records.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/time.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/time.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet {
 

@@ -7,7 +7,7 @@
 #include "fleet/common/certificate.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/public_key.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleet {
 namespace {

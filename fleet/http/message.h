@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
 
 namespace fleet {
 

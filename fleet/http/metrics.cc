@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/enum_text.h"
+#include "fleet/model/records/enum_text.h"
 
 namespace fleet {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "fleet/http/summary.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

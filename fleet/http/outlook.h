@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fleet/http/cell_state.h"
-#include "fleet/model/held.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/reasons/held.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleet {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fleet/http/outlook.h"
-#include "fleet/model/failure_causes.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/reasons/failure_causes.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

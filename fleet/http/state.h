@@ -11,9 +11,9 @@
 
 #include "fleet/http/cell_state.h"
 #include "fleet/http/message.h"
-#include "fleet/model/desired_decision.h"
-#include "fleet/model/time.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/desired/desired_decision.h"
+#include "fleet/model/records/time.h"
+#include "fleet/model/records/transaction.h"
 #include "fleet/store/store.h"
 
 namespace fleet {

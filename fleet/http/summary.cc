@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/chronicle.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/judge_verdict.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_terms.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/history/chronicle.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/batch_draft.h"
+#include "fleet/model/rollouts/judge_verdict.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 
 namespace fleet {
 namespace {

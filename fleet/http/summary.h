@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fleet/http/cell_state.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace fleet {
 

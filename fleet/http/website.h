@@ -19,7 +19,7 @@
 #include "fleet/http/join_door.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
-#include "fleet/model/desired_decision.h"
+#include "fleet/model/desired/desired_decision.h"
 #include "fleet/store/alive.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/mirror.h"

@@ -6,7 +6,7 @@
 #include "fleet/common/zone_file.h"
 #include "fleet/http/access.h"
 #include "fleet/http/website.h"
-#include "fleet/model/events.h"
+#include "fleet/model/history/events.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {

@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "fleet/orders/order_kinds.h"
 
 namespace fleet {

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "fleet/model/record_text.h"
-#include "fleet/model/retention.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/history/retention.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/settings.h"
 #include "fleet/orders/order_kinds.h"
 
 namespace fleet {

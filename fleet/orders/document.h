@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_tree.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {

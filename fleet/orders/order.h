@@ -25,12 +25,12 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/model/cell_records.h"
-#include "fleet/model/creation.h"
-#include "fleet/model/events.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/transaction.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/creation.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

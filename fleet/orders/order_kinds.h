@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/record_tree.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {

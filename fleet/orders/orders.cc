@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/stop_words.h"
+#include "fleet/model/reasons/stop_words.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"
 

@@ -4,16 +4,16 @@
 #include <set>
 #include <utility>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/plan_decision.h"
-#include "fleet/model/plan_draft.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_decision.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/plans/plan_draft.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/settings.h"
+#include "fleet/model/rollouts/rollout_decision.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"
 

@@ -4,16 +4,16 @@
 #include <set>
 #include <utility>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_draft.h"
-#include "fleet/model/rollout_terms.h"
-#include "fleet/model/rollout_wish.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/settings.h"
+#include "fleet/model/rollouts/rollout_draft.h"
+#include "fleet/model/rollouts/rollout_terms.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"
 

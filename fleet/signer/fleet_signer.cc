@@ -11,8 +11,8 @@
 #include "fleet/common/log_line.h"
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet {
 namespace {

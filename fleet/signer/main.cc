@@ -14,7 +14,7 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/process_signals.h"
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 #include "fleet/signer/fleet_signer.h"
 
 namespace fleet {

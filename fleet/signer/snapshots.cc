@@ -14,7 +14,7 @@
 
 #include "base/directory.h"
 #include "fleet/common/log_line.h"
-#include "fleet/model/store_snapshots.h"
+#include "fleet/model/signer/store_snapshots.h"
 
 namespace fleet {
 namespace {

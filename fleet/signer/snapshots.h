@@ -1,5 +1,5 @@
 // Takes a snapshot of the store every hour, and keeps the last `kept` snapshots. Each snapshot is
-// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/store_snapshots.h
+// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/signer/store_snapshots.h
 // decides when a snapshot is taken and which old snapshots are deleted.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/owned_fd.h"
-#include "fleet/model/time.h"
+#include "fleet/model/records/time.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/timers.h"
 

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/model/transaction.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet {
 

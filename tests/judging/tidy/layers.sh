@@ -131,7 +131,7 @@ canary_crossings() {
   echo 'includes upgrader/core/state.h, of another program'
   echo '#include "tools/agent-releases/core/names.h"' >>tools/agentify/loop.h
   echo 'tools/agentify/loop.h:'
-  echo '#include "fleet/model/keys.h"' >>upgrader/main.cc
+  echo '#include "fleet/model/records/keys.h"' >>upgrader/main.cc
   echo 'upgrader/main.cc:'
   echo '#include "agent-protocol/cpp/wire/codec.h"' >>base/time.h
   echo 'base/time.h:'
@@ -331,15 +331,17 @@ check_fleet_model() {
   product_files | grep '^fleet/model/' >"$scratch/pure"
   includes <"$scratch/pure" | grep -v ':fleet/model/' | while IFS=: read -r file line name; do
     case $file:$name in
-      *:base/result.h | *:base/number.h | fleet/model/settings.cc:base/duration.h) continue ;;
-      fleet/model/capsule.cc:base/escape.h | fleet/model/capsule.cc:base/signals.h) continue ;;
-      fleet/model/judge_*:cmath | fleet/model/gates.cc:cmath | \
-        fleet/model/health_watch.cc:cmath) continue ;;
-      fleet/model/record_*:base/*) continue ;;
-      fleet/model/record_*:cereal/cereal.hpp) continue ;;
-      fleet/model/record_*:agent-protocol/cpp/wire/*) continue ;;
-      fleet/model/target_match.cc:pcre2.h) continue ;;
-      fleet/model/release_list.cc:agent-releases/version.h) continue ;;
+      *:base/result.h | *:base/number.h) continue ;;
+      fleet/model/records/settings.cc:base/duration.h) continue ;;
+      fleet/model/agent/capsule.cc:base/escape.h | fleet/model/agent/capsule.cc:base/signals.h)
+        continue ;;
+      fleet/model/rollouts/judge_*:cmath | fleet/model/rollouts/gates.cc:cmath | \
+        fleet/model/agent/health_watch.cc:cmath) continue ;;
+      fleet/model/records/record_*:base/*) continue ;;
+      fleet/model/records/record_*:cereal/cereal.hpp) continue ;;
+      fleet/model/records/record_*:agent-protocol/cpp/wire/*) continue ;;
+      fleet/model/nodes/target_match.cc:pcre2.h) continue ;;
+      fleet/model/releases/release_list.cc:agent-releases/version.h) continue ;;
     esac
     echo "$file:$line:$name"
   done | not_allowed '<' '>'
@@ -347,13 +349,13 @@ check_fleet_model() {
 }
 
 canary_fleet_model() {
-  echo '#include "fleet/store/store.h"' >>fleet/model/transaction.h
+  echo '#include "fleet/store/store.h"' >>fleet/model/records/transaction.h
   echo 'includes <fleet/store/store.h>'
-  echo '#include <thread>' >>fleet/model/transaction.cc
+  echo '#include <thread>' >>fleet/model/records/transaction.cc
   echo 'includes <thread>'
-  echo '#include <cereal/cereal.hpp>' >>fleet/model/transaction.h
+  echo '#include <cereal/cereal.hpp>' >>fleet/model/records/transaction.h
   echo 'includes <cereal/cereal.hpp>'
-  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/model/transaction.cc
+  echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/model/records/transaction.cc
   echo 'planted = '
 }
 
@@ -366,7 +368,7 @@ check_fleet_store() {
   product_files | grep '^fleet/store/' | grep -vE "/($fleet_store_shell)[a-z0-9_]*\.(h|cc)\$" \
     >"$scratch/pure"
   includes <"$scratch/pure" |
-    without '^(fleet/model/transaction|etcd[.]pb)[.]h$|^fleet/store/' \
+    without '^(fleet/model/records/transaction|etcd[.]pb)[.]h$|^fleet/store/' \
       "^fleet/store/($fleet_store_shell)[a-z0-9_]*[.]h\$" | not_allowed '<' '>'
   xargs grep -nE "(steady|system)_clock\\b" /dev/null <"$scratch/pure"
 }
@@ -374,8 +376,8 @@ check_fleet_store() {
 canary_fleet_store() {
   echo '#include "fleet/store/uv_timers.h"' >>fleet/store/mirror.h
   echo 'includes <fleet/store/uv_timers.h>'
-  echo '#include "fleet/model/record_text.h"' >>fleet/store/store.h
-  echo 'includes <fleet/model/record_text.h>'
+  echo '#include "fleet/model/records/record_text.h"' >>fleet/store/store.h
+  echo 'includes <fleet/model/records/record_text.h>'
   echo '#include <uv.h>' >>fleet/store/timers.h
   echo 'includes <uv.h>'
   echo 'auto planted = std::chrono::steady_clock::now();' >>fleet/store/timers.h

@@ -464,15 +464,15 @@ canary_fleet_statuses() {
 # such a part, the page has a word such as ID, UUID, RID or N, and keys.cc has a sign such as `*`.
 # The comparison treats all these words and signs as NAME.
 check_fleet_records() {
-  sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
+  sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/records/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"
   section man/fleet.7 RECORDS | sed -nE 's/^\.It Pa //p' | sed 's/ , /\n/g' |
     sed -E 's/\b[A-Z]+\b/NAME/g' >"$scratch/page"
-  differ fleet/model/keys.cc "$scratch/code" man/fleet.7 "$scratch/page"
+  differ fleet/model/records/keys.cc "$scratch/code" man/fleet.7 "$scratch/page"
 }
 
 canary_fleet_records() {
-  sed -i 's/KeyKind::stop, "stop"/KeyKind::stop, "halt"/' fleet/model/keys.cc
-  echo 'in fleet/model/keys.cc and not in man/fleet.7: halt'
-  echo 'in man/fleet.7 and not in fleet/model/keys.cc: stop'
+  sed -i 's/KeyKind::stop, "stop"/KeyKind::stop, "halt"/' fleet/model/records/keys.cc
+  echo 'in fleet/model/records/keys.cc and not in man/fleet.7: halt'
+  echo 'in man/fleet.7 and not in fleet/model/records/keys.cc: stop'
 }

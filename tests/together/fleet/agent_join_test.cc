@@ -14,7 +14,7 @@
 #include "fleet/agent/join_place.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/support/temporary_directory.h"
 
 namespace agent_join_test {

@@ -35,10 +35,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/plan_records.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_records.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/plan_records.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/rollout_records.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/http2.h"
 #include "fleet/store/mirror.h"

@@ -8,10 +8,10 @@
 #include <random>
 #include <utility>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/plan_follower.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/agent/plan_follower.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/test_store.h"
 

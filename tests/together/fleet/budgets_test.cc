@@ -1,14 +1,14 @@
 // Tests budgets. A budget limits how many nodes with one value of a label may be down at the same
 // time. Before a node goes down, the rollout or plan must take a place of the budget for it. The
 // tests check which places a rollout or plan takes, and for which places it waits.
-#include "fleet/model/budgets.h"
+#include "fleet/model/drivers/budgets.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/plan_decision.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace budgets_test {

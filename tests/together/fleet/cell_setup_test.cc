@@ -6,8 +6,8 @@
 #include "fleet/cell/cell_check.h"
 #include "fleet/cell/cell_terms.h"
 #include "fleet/cell/machine_files.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace cell_setup_test {
 

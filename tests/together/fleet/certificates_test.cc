@@ -1,7 +1,7 @@
 // Tests to whom a certificate belongs, when a certificate is renewed, and to whom renewal is
 // refused. Also tests which time a machine uses to judge certificates, since its clock may be
 // wrong.
-#include "fleet/model/identities.h"
+#include "fleet/model/nodes/identities.h"
 
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 #include "fleet/common/authority.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/effort.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/signer/joining.h"
 #include "tests/support/temporary_directory.h"
 
 namespace certificates_test {

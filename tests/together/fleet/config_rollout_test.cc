@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_draft.h"
-#include "fleet/model/rollout_wish.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/rollouts/rollout_draft.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 
 namespace config_rollout_test {
 

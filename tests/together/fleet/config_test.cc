@@ -7,9 +7,9 @@
 
 #include "fleet/common/release_draft.h"
 #include "fleet/http/access.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/settings.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/settings.h"
 #include "fleet/orders/order.h"
 
 namespace config_test {

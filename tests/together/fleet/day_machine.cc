@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet_test {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "fleet/model/node_commander.h"
+#include "fleet/model/agent/node_commander.h"
 #include "fleet/store/mirror.h"
 #include "tests/together/fleet/fake_store.h"
 

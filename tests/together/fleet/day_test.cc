@@ -9,10 +9,10 @@
 
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_draft.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_draft.h"
 #include "tests/together/fleet/day_machine.h"
 #include "tests/together/fleet/long_run.h"
 

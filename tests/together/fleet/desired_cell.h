@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/desired_decision.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/desired/desired_decision.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "fleet/model/effort.h"
+#include "fleet/model/records/effort.h"
 #include "tests/together/fleet/desired_cell.h"
 
 namespace desired_test {

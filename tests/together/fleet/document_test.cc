@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/effort.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace document_test {

@@ -3,10 +3,10 @@
 // (*_explore_test.cc) test how drivers in general work with the store.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/driver.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/driver.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace driver_test {

@@ -7,11 +7,11 @@
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/fleetctl/rollouts.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/effort.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_wish.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 #include "tests/together/fleet/fake_store.h"
 
 namespace driving_test {

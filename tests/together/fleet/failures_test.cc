@@ -1,14 +1,14 @@
 // Tests how failures of nodes are explained: the evidence of one failure (a capsule), and the
 // groups into which the failures of a rollout are put.
-#include "fleet/model/capsule.h"
+#include "fleet/model/agent/capsule.h"
 
 #include <catch2/catch.hpp>
 #include <random>
 
 #include "fleet/fleetctl/rollouts.h"
-#include "fleet/model/failure_causes.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/reasons/failure_causes.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace failures_test {
 

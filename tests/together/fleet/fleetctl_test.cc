@@ -20,9 +20,9 @@
 #include "fleet/fleetctl/options.h"
 #include "fleet/fleetctl/plans.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 #include "tests/support/temporary_directory.h"
 
 namespace fleetctl_test {

@@ -1,8 +1,8 @@
 // The larger ones of the records that a node and its driver write, with a value for each member.
 #pragma once
 
-#include "fleet/model/cell_records.h"
-#include "fleet/model/node_records.h"
+#include "fleet/model/records/cell_records.h"
+#include "fleet/model/records/node_records.h"
 
 namespace fleet {
 

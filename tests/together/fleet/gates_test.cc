@@ -3,7 +3,7 @@
 // interpreted, when a rollout asks its gates, and how a controller asks a Prometheus server for the
 // gates of several rollouts. The expected answers are in tables that a person has derived from
 // fleet-controller(8).
-#include "fleet/model/gates.h"
+#include "fleet/model/rollouts/gates.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "fleet/controller/gates.h"
-#include "fleet/model/rollout_terms.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 #include "fleet/store/uv_timers.h"
 
 namespace gates_test {

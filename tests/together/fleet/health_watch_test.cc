@@ -1,10 +1,10 @@
 // Tests how a node reads the figures that a component gives about itself, and when the node reports
 // the component's health.
-#include "fleet/model/health_watch.h"
+#include "fleet/model/agent/health_watch.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 
 namespace health_watch_test {
 namespace {

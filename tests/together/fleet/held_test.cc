@@ -1,6 +1,6 @@
 // Tests what fleetctl and the web page say about work that cannot go on now, because windows are
 // closed, a stop is ordered, or no place of a budget is free.
-#include "fleet/model/held.h"
+#include "fleet/model/reasons/held.h"
 
 #include <catch2/catch.hpp>
 
@@ -8,10 +8,10 @@
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/http/outlook.h"
 #include "fleet/http/state.h"
-#include "fleet/model/budgets.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/drivers/budgets.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace held_test {
 

@@ -3,12 +3,12 @@
 // writing the history.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/chronicle.h"
-#include "fleet/model/effort.h"
-#include "fleet/model/events.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/history/chronicle.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace history_test {
 

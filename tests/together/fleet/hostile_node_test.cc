@@ -5,9 +5,9 @@
 #include <set>
 
 #include "fleet/http/state.h"
-#include "fleet/model/record_kinds.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_kinds.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 #include "tests/together/fleet/full_records.h"
 
 namespace hostile_node_test {

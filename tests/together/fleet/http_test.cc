@@ -6,9 +6,9 @@
 #include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
-#include "fleet/model/events.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 #include "fleet/orders/order.h"
 
 namespace http_test {

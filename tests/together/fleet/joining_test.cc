@@ -1,7 +1,7 @@
 // Tests which machines may join a cell, how a controller answers a machine that wants to join,
 // which records are written for this machine, and which labels it gets. agent_join_test.cc tests
 // the machine's side.
-#include "fleet/model/joining.h"
+#include "fleet/model/signer/joining.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,10 +10,10 @@
 #include "fleet/http/access.h"
 #include "fleet/http/join_answer.h"
 #include "fleet/http/message.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_view.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace joining_test {
 

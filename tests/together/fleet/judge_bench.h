@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/batch_draft.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "fleet/model/judge_verdict.h"
-#include "fleet/model/record_rules.h"
+#include "fleet/model/records/record_rules.h"
+#include "fleet/model/rollouts/judge_verdict.h"
 #include "tests/together/fleet/judge_bench.h"
 
 namespace judge_health_test {

@@ -1,6 +1,6 @@
 // Tests which failure of a node counts, how the judge decides about a batch (well, worse, or not
 // known), the texts of these decisions, and the judge's arithmetic.
-#include "fleet/model/judge_verdict.h"
+#include "fleet/model/rollouts/judge_verdict.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "fleet/model/judge_evidence.h"
+#include "fleet/model/rollouts/judge_evidence.h"
 
 namespace judge_verdict_test {
 

@@ -1,11 +1,11 @@
 // Tests the judge of a rollout, which compares nodes with the new version and nodes with the old
 // one. Tests which facts the judge derives from the records in the store, and what the driver (the
 // controller that steers the rollout) does after each decision of the judge.
-#include "fleet/model/judge_watch.h"
+#include "fleet/model/rollouts/judge_watch.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/record_rules.h"
+#include "fleet/model/records/record_rules.h"
 #include "tests/together/fleet/judge_bench.h"
 
 namespace judge_watch_test {

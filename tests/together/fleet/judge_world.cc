@@ -6,10 +6,10 @@
 #include <numbers>
 #include <vector>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/judge_evidence.h"
-#include "fleet/model/judge_verdict.h"
-#include "fleet/model/rollout_terms.h"
+#include "fleet/model/rollouts/batch_draft.h"
+#include "fleet/model/rollouts/judge_evidence.h"
+#include "fleet/model/rollouts/judge_verdict.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 
 namespace fleet_test {
 

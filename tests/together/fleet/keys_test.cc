@@ -1,5 +1,5 @@
 // Tests the keys of records in the store, and the names that are parts of the keys.
-#include "fleet/model/keys.h"
+#include "fleet/model/records/keys.h"
 
 #include <sys/resource.h>
 

@@ -1,11 +1,11 @@
 // Tests how a node handles commands: which commands the node ignores or refuses, and when it
 // carries out the other commands.
-#include "fleet/model/node_commander.h"
+#include "fleet/model/agent/node_commander.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace node_commander_test {
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_commander.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/agent/node_commander.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/test_store.h"
 #include "tests/together/fleet/walk.h"

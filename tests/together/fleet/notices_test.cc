@@ -1,16 +1,16 @@
 // Tests notices, the HTTP requests that tell a webhook of a cell's events. The tests check which
 // events are sent, in which order, when an event is sent again, and the headers of a request, which
 // are those of CloudEvents and Standard Webhooks.
-#include "fleet/model/events.h"
+#include "fleet/model/history/events.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/webhook.h"
-#include "fleet/model/effort.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 
 namespace notices_test {
 

@@ -7,9 +7,9 @@
 
 #include "fleet/http/access.h"
 #include "fleet/http/message.h"
-#include "fleet/model/record_rules.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_rules.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
 #include "fleet/orders/order.h"
 
 namespace openapi_test {
@@ -158,8 +158,9 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
       std::string name = method;
       for (char& letter : name)
         letter = static_cast<char>(letter - 'a' + 'A');
-      const Request request{
-          .method = value_of<Method>(name), .path = example_of(path), .visitor = Visitor{"admin:anna"}};
+      const Request request{.method = value_of<Method>(name),
+                            .path = example_of(path),
+                            .visitor = Visitor{"admin:anna"}};
       const auto refused = why_not_let_in(request, route, door);
       const bool is_told = item.find(method) != nullptr;
       if (is_told) CHECK_FALSE(refused);

@@ -4,9 +4,9 @@
 // config_rollout_test.cc more tests of rollouts.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/plan_records.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_records.h"
+#include "fleet/model/records/plan_records.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/rollout_records.h"
 #include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 #include "tests/together/fleet/test_store.h"

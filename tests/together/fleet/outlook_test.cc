@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/http/summary.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace outlook_test {
 

@@ -4,8 +4,8 @@
 // others, and every course of events must end.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/plan_world.h"
 #include "tests/together/fleet/walk.h"

@@ -1,16 +1,16 @@
 // Tests a node that is a member of a plan. The member must do one thing at a time, and must find
 // out whether a transaction was committed if the store's answer was lost. Also tests which plans a
 // person may write, and how a plan begins.
-#include "fleet/model/plan_follower.h"
+#include "fleet/model/agent/plan_follower.h"
 
 #include <catch2/catch.hpp>
 
 #include "fleet/common/log_line.h"
-#include "fleet/model/desired_view.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/plan_decision.h"
-#include "fleet/model/plan_draft.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/desired/desired_view.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/plans/plan_draft.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace plan_part_test {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet_test {
 

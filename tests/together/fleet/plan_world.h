@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/plan_decision.h"
-#include "fleet/model/plan_follower.h"
+#include "fleet/model/agent/plan_follower.h"
+#include "fleet/model/plans/plan_decision.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {

@@ -2,10 +2,10 @@
 
 #include <array>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet_test {
 namespace {

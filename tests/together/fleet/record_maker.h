@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/model/record_tree.h"
+#include "fleet/model/records/record_tree.h"
 #include "tests/together/fleet/long_run.h"
 
 namespace fleet_test {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_draft.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_draft.h"
 
 namespace record_numbers_test {
 

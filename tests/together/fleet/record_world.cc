@@ -5,14 +5,14 @@
 
 #include "fleet/common/roles.h"
 #include "fleet/controller/campaign.h"
-#include "fleet/model/chronicle.h"
-#include "fleet/model/drivers.h"
-#include "fleet/model/identities.h"
-#include "fleet/model/joining.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_kinds.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/history/chronicle.h"
+#include "fleet/model/nodes/identities.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_kinds.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/signer/joining.h"
 
 namespace fleet_test {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "fleet/controller/driving.h"
-#include "fleet/model/events.h"
-#include "fleet/model/release_watcher.h"
+#include "fleet/model/history/events.h"
+#include "fleet/model/releases/release_watcher.h"
 #include "tests/together/fleet/record_maker.h"
 #include "tests/together/fleet/test_store.h"
 

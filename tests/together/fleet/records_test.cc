@@ -3,10 +3,10 @@
 // with a reason. Also tests the trees into which JSON texts are parsed.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/record_tree.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/records/record_tree.h"
+#include "fleet/model/records/transaction.h"
 #include "tests/together/fleet/full_records.h"
 
 namespace records_test {

@@ -1,11 +1,11 @@
 // Tests sources of releases: how a source's index is read, which of its releases are new, and what
 // a controller does with a new release.
-#include "fleet/model/release_watcher.h"
+#include "fleet/model/releases/release_watcher.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace release_watcher_test {
 

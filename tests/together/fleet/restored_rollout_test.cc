@@ -4,12 +4,12 @@
 // snapshot must not move the node a second time.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/judge_watch.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/node_commander.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/agent/node_commander.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/judge_watch.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace restored_rollout_test {

@@ -1,11 +1,11 @@
 // Tests what a cell keeps of its past: which rollouts and plans are erased after years, when the
 // next snapshot of the store is due, and which snapshots are kept.
-#include "fleet/model/retention.h"
+#include "fleet/model/history/retention.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/record_text.h"
-#include "fleet/model/store_snapshots.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/signer/store_snapshots.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace retention_test {

@@ -1,17 +1,17 @@
 // Tests how a new rollout is checked before any node moves, which records are written for it, and
 // how nodes are divided into batches: the sizes and the order of the batches, and how many nodes of
 // one site a batch may have. Also tests the defaults of options that a person leaves out.
-#include "fleet/model/rollout_draft.h"
+#include "fleet/model/rollouts/rollout_draft.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_decision.h"
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/batch_draft.h"
+#include "fleet/model/rollouts/rollout_decision.h"
 
 namespace rollout_draft_test {
 

@@ -1,13 +1,13 @@
 // Tests the driver of a rollout by itself, one step at a time: its lease, its waiting times, large
 // batches, and a store that refuses transactions.
-#include "fleet/model/drivers.h"
+#include "fleet/model/drivers/drivers.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/effort.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_wish.h"
+#include "fleet/model/records/effort.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace rollout_driver_test {

@@ -3,9 +3,9 @@
 // here were written from the driver's description alone.
 #include <algorithm>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/rollout_world.h"
 
 namespace fleet_test {

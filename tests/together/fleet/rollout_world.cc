@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "fleet/model/batch_draft.h"
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_wish.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/batch_draft.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 
 namespace fleet_test {
 

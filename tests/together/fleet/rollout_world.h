@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/drivers.h"
+#include "fleet/model/drivers/drivers.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {

@@ -1,12 +1,12 @@
 // Tests in which order fleet-signer handles the requests for certificates.
-#include "fleet/model/signer_queue.h"
+#include "fleet/model/signer/signer_queue.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 
 namespace signer_queue_test {
 

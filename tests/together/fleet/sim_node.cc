@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fleet/model/record_text.h"
+#include "fleet/model/records/record_text.h"
 
 namespace fleet::test {
 

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/node_commander.h"
-#include "fleet/model/plan_follower.h"
-#include "fleet/model/wish_machine.h"
+#include "fleet/model/agent/node_commander.h"
+#include "fleet/model/agent/plan_follower.h"
+#include "fleet/model/agent/wish_machine.h"
+#include "fleet/model/records/keys.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"

@@ -12,7 +12,7 @@
 #include "base/directory.h"
 #include "fleet/agent/failure_meaning.h"
 #include "fleet/common/text_file.h"
-#include "fleet/model/store_snapshots.h"
+#include "fleet/model/signer/store_snapshots.h"
 #include "tests/support/temporary_directory.h"
 
 namespace state_files_test {

@@ -1,9 +1,9 @@
 // Tests targets, which are the expressions that select nodes, such as the nodes of a rollout.
-#include "fleet/model/target.h"
+#include "fleet/model/nodes/target.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/target_match.h"
+#include "fleet/model/nodes/target_match.h"
 
 namespace target_test {
 

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/model/driver_events.h"
-#include "fleet/model/transaction.h"
+#include "fleet/model/drivers/driver_events.h"
+#include "fleet/model/records/transaction.h"
 
 namespace fleet_test {
 

@@ -1,5 +1,5 @@
 // Tests which transactions a store accepts.
-#include "fleet/model/transaction.h"
+#include "fleet/model/records/transaction.h"
 
 #include <catch2/catch.hpp>
 

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
 #include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/test_store.h"
 

@@ -2,9 +2,9 @@
 // (rollout_explore_test.cc) check that the undo writes this version.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/rollout_decision.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/rollout_decision.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace undo_wish_test {

@@ -1,15 +1,15 @@
 // Tests windows, the times of the day or week in which work on nodes may begin. The tests check
 // time zones with daylight saving time, the times at which windows open and close, and the decision
 // whether work on a node may begin now. They also check which of two releases is newer.
-#include "fleet/model/windows.h"
+#include "fleet/model/drivers/windows.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "fleet/model/drivers.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/record_text.h"
-#include "fleet/model/release_list.h"
+#include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/keys.h"
+#include "fleet/model/records/record_text.h"
+#include "fleet/model/releases/release_list.h"
 
 namespace windows_test {
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include "fleet/model/enum_text.h"
-#include "fleet/model/keys.h"
-#include "fleet/model/wish_machine.h"
+#include "fleet/model/agent/wish_machine.h"
+#include "fleet/model/records/enum_text.h"
+#include "fleet/model/records/keys.h"
 
 namespace wish_machine_test {
 

@@ -1,6 +1,6 @@
 // Tests when fleet-signer handles the next request after a write to the store, and which failures
 // of writes are logged.
-#include "fleet/model/write_pace.h"
+#include "fleet/model/signer/write_pace.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

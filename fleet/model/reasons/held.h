@@ -1,0 +1,143 @@
+// Says why a rollout, a desired version, or a plan before its first step begins nothing now. A stop
+// may be ordered, windows may be closed, or no controller may drive the work. A desired version may
+// also wait for a place of a budget. No record of the store names these reasons, since it would
+// have to be written anew as time passes. Only the places of budgets for which a rollout or a plan
+// waits are in its own record. This file does no input or output.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/model/desired/desired_decision.h"
+#include "fleet/model/drivers/budgets.h"
+#include "fleet/model/drivers/windows.h"
+#include "fleet/model/nodes/node_view.h"
+#include "fleet/model/plans/plan_decision.h"
+#include "fleet/model/records/rollout_records.h"
+#include "fleet/model/records/transaction.h"
+
+namespace fleet {
+
+// Returns the nodes of the rollout's batch if some of them have not begun to run the new version.
+// Otherwise nothing is to begin now, and the result is empty. `reading` has the rollout's records.
+[[nodiscard]] std::vector<std::string> nodes_to_begin(const Rollout& rollout,
+                                                      const Reading& reading);
+// Returns all members of the plan if the plan runs and has not begun its first step. Otherwise the
+// result is empty: after the beginning of the first step, windows do not hold the plan back.
+[[nodiscard]] std::vector<std::string> nodes_to_begin(const PlanView& view);
+// Returns whether the plan runs and has not begun its first step.
+[[nodiscard]] bool is_to_begin(const Plan& plan);
+
+// The nodes on which something is to begin, and how long it takes there.
+struct ToBegin {
+  std::vector<std::string> nodes = {};
+  Ms takes = 0;
+  bool ignore_window = false;
+  // True if each node begins by itself, when its own window is open. Otherwise all nodes begin
+  // together, and the windows of all must be open.
+  bool one_by_one = false;
+  // Nodes that have begun already, and whose new version waits beside the old one. The old version
+  // must still be stopped, which takes the time `stop_takes`, and also begins only in a window. Has
+  // nodes only if `one_by_one` is true.
+  std::vector<std::string> at_gate = {};
+  Ms stop_takes = 0;
+  std::string run = {};  // the run for which a node of `at_gate` takes places, as `desired/web`
+};
+[[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
+// `budgets` are those of the cell: see longest() in plan_decision.h.
+[[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
+
+// Returns whether the node runs another version, and keeps it although nobody has pinned the node:
+// a rollout has moved the node since the wish was written.
+[[nodiscard]] bool keeps_later_version(const DesiredNode& node, const CellWish& wish);
+
+// Finds the nodes that may be the next to move to the desired version, and the nodes that have
+// begun and wait at their gates. Looks at the nodes of a cell one after the other, and keeps only
+// the names of those that it finds, since a cell may have thousands of nodes.
+class NextNodes {
+ public:
+  // `settings` are those of the controller that drives the desired version. The store does not have
+  // them, so fleetctl assumes the defaults.
+  NextNodes(std::string component, CellWish wish, const DesiredSettings& settings = {})
+      : component_(std::move(component)), wish_(std::move(wish)), settings_(settings) {}
+
+  // Looks at one node. The caller must pass all nodes of the cell, in the order of their names, in
+  // which the driver tries them.
+  void take(const std::string& id, const DesiredNode& node);
+
+  // Returns the nodes that were found. If so many nodes are on the way that no more may begin, the
+  // nodes to begin are only those whose upgrade to an earlier desired version has not ended. If so
+  // many nodes have failed that the move of the cell has halted, the result has no nodes at all.
+  [[nodiscard]] ToBegin to_begin() const;
+
+ private:
+  std::string component_;
+  CellWish wish_;
+  DesiredSettings settings_;
+  WishCount counts_ = {};
+  // Nodes whose upgrade to an earlier desired version has not ended. The driver tries them first,
+  // however many nodes are on the way.
+  std::vector<std::string> first_ = {};
+  std::vector<std::string> others_ = {};
+  std::vector<std::string> at_gate_ = {};
+};
+
+struct Held {
+  std::string words = {};  // what it waits for; empty if nothing holds it back
+  // True if time alone does not end the wait, since the windows can never be open long enough, for
+  // example. A stop does not count: it is an order of its own.
+  bool needs_person = false;
+};
+
+// Returns what this waits for. `windows` must know the nodes, and the time of the wall clock at the
+// moment 0. `budgets` are those of the cell, with all of its nodes, or null if the cell has none.
+[[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows,
+                             const Budgets* budgets = nullptr);
+// Returns what this waits for. `cell` has the record `stop` and the records of windows, and those
+// of nodes and their identities.
+[[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
+                             const ZoneBook& zones);
+
+// Returns what the work waits for if no controller drives it; `id` is the name of the rollout or
+// the plan. `cell` has the records of controllers and drivers.
+[[nodiscard]] Held undriven(const std::string& id, const Reading& cell);
+
+// ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
+
+// Nodes that are pinned to the same version of a component, and are held back at their gates.
+struct HeldPins {
+  std::string component = {};
+  std::string version = {};
+  std::vector<std::string> nodes = {};
+  Held held = {};  // what the first of the nodes waits for
+};
+
+// Finds the pinned nodes that are held back at their gates. Looks at the nodes of a cell one after
+// the other, and keeps only those that wait at their gates.
+class PinnedNodes {
+ public:
+  explicit PinnedNodes(const DesiredSettings& settings = {}) : settings_(settings) {}
+
+  void take(const NodeView& node);
+
+  // Returns the names of the pinned nodes at their gates.
+  [[nodiscard]] std::vector<std::string> at_gate() const;
+  // Returns those that are held back, in groups with the same component and version. `windows` and
+  // `budgets` are as for held_back().
+  [[nodiscard]] std::vector<HeldPins> held(bool is_stopped, const WindowView& windows,
+                                           const Budgets* budgets) const;
+
+ private:
+  struct Pin {
+    std::string node = {};
+    bool ignore_window = false;
+  };
+
+  DesiredSettings settings_;
+  // The pinned nodes at their gates, by component and version.
+  std::map<std::pair<std::string, std::string>, std::vector<Pin>> pins_ = {};
+};
+
+}  // namespace fleet

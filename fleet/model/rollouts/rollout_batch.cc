@@ -1,0 +1,218 @@
+// Finds out the state of the batch under way: see RolloutBatchNow in rollout_decider.h.
+#include <algorithm>
+
+#include "fleet/model/rollouts/rollout_decider.h"
+#include "fleet/model/rollouts/rollout_draft.h"
+
+namespace fleet {
+namespace {
+
+// Returns how the undo of a node has ended, or no value if the undo has not ended. If the node
+// cannot go back, returns the stage `kept` with the reason.
+std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
+  switch (node.stand.what) {
+    case Standing::confirmed:
+      return NodeEnding{node.id, NodeStage::undone, ""};
+    case Standing::failed:
+    case Standing::unconfirmed:
+    case Standing::claimed:
+      return NodeEnding{node.id, NodeStage::kept, "cannot go back: " + node.stand.why};
+    case Standing::rolled_back:
+      return NodeEnding{node.id, NodeStage::kept,
+                        "cannot go back: its undo was rolled back, by a command or unconfirmed"};
+    case Standing::waiting:
+    case Standing::pending:
+    case Standing::ready:
+    case Standing::interrupted:
+    case Standing::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void begin_wait(std::optional<Ms>& mark, Ms now) {
+  if (!mark) mark = now;
+}
+
+void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
+  for (const std::string& id : view.batch()) {
+    const NodeStage stage = view.sight(id).node.stage;
+    if (stage == NodeStage::preparing) begin_wait(marks.prepare, now);
+    if (stage == NodeStage::applying) begin_wait(marks.apply, now);
+    if (stage == NodeStage::confirming) begin_wait(marks.confirm, now);
+    if (stage == NodeStage::rolling_back) begin_wait(marks.rollback, now);
+  }
+}
+
+// Returns the state of a node that has not answered the order of this stage in time.
+Stand late(NodeStage stage) {
+  if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
+  if (stage == NodeStage::applying) {
+    return {Standing::failed, "has not soaked in time to be confirmed with the others"};
+  }
+  if (stage == NodeStage::confirming)
+    return {Standing::unconfirmed,
+            "no answer to confirm came in time: it may have kept the new version"};
+  return {Standing::failed, "no answer to roll-back"};
+}
+
+}  // namespace
+
+RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now)
+    : terms_(view.rollout->terms),
+      marks_(marks),
+      now_(now),
+      spread_(is_undoing(view) && view.rollout->undo_now ? 0
+                                                         : spread_ms(terms_, view.batch().size())) {
+  begin_waits(view, marks, now);
+  nodes_.reserve(view.batch().size());
+  for (const std::string& id : view.batch()) {
+    const NodeSight& sight = view.sight(id);
+    Node node{.id = id,
+              .record = sight.node,
+              .stand = stand_of(view, sight),
+              .undoes = is_undoing(view),
+              .is_unjudged = view.rollout->state == RolloutState::rolling &&
+                             sight.node.stage == NodeStage::rolling_back};
+    if (node.stand.what == Standing::pending) {
+      node.answer_by = answer_by(sight.node, sight.upgrade.phase);
+    }
+    node.stand = in_time(node);
+    nodes_.push_back(std::move(node));
+  }
+}
+
+std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
+  // A node that is not confirmed in time goes back to the old version by itself. The node that
+  // began to `apply` first would go back first. The batch waits until `soaked_by`, shortly before
+  // that moment. A node that has not soaked by `soaked_by` has failed. So a node must begin its
+  // soak before `applied_by`.
+  const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
+  const Ms applied_by = soaked_by - terms_.soak_ms;
+  switch (record.stage) {
+    case NodeStage::preparing:
+      return record.applied ? applied_by : *marks_.prepare + spread_ + prepare_ms;
+    case NodeStage::applying:
+      return phase == UpgradePhase::soaking ? soaked_by : applied_by;
+    case NodeStage::confirming:
+      return *marks_.confirm + confirm_answer_ms;
+    case NodeStage::rolling_back:
+      return *marks_.rollback + rollback_ms;
+    case NodeStage::unknown:
+    case NodeStage::waiting:
+    case NodeStage::confirmed:
+    case NodeStage::failed:
+    case NodeStage::unconfirmed:
+    case NodeStage::rolled_back:
+    case NodeStage::left:
+    case NodeStage::undone:
+    case NodeStage::kept:
+    case NodeStage::not_judged:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Stand RolloutBatchNow::in_time(const Node& node) const {
+  const bool again = node.stand.what == Standing::interrupted;
+  if (again && node.record.attempt >= attempts_max) {
+    const bool confirming = node.record.stage == NodeStage::confirming;
+    return {confirming ? Standing::unconfirmed : Standing::failed,
+            "interrupted " + std::to_string(attempts_max) + " times"};
+  }
+  if (!node.answer_by || now_ < *node.answer_by) return node.stand;
+  return late(node.record.stage);
+}
+
+template <class IsWanted>
+std::vector<std::string> RolloutBatchNow::ids_of(const IsWanted& is_wanted) const {
+  std::vector<std::string> found;
+  for (const Node& node : nodes_) {
+    if (is_wanted(node)) found.push_back(node.id);
+  }
+  return found;
+}
+
+std::vector<std::string> RolloutBatchNow::in(NodeStage stage, Standing what) const {
+  return ids_of([stage, what](const Node& node) {
+    return node.record.stage == stage && node.stand.what == what;
+  });
+}
+
+std::vector<std::string> RolloutBatchNow::in(NodeStage stage) const {
+  return ids_of([stage](const Node& node) { return node.record.stage == stage; });
+}
+
+std::vector<std::string> RolloutBatchNow::in(Standing what) const {
+  return ids_of([what](const Node& node) { return node.stand.what == what; });
+}
+
+// The nodes of a batch are sorted by name, so a binary search finds the node.
+Ms RolloutBatchNow::delay_of(const std::string& id) const {
+  const auto found =
+      std::lower_bound(nodes_.begin(), nodes_.end(), id,
+                       [](const Node& node, const std::string& name) { return node.id < name; });
+  return spread_ * (found - nodes_.begin()) / std::max<Ms>(1, static_cast<Ms>(nodes_.size()));
+}
+
+bool RolloutBatchNow::has_begun() const {
+  bool waits = false;
+  bool moves = false;
+  for (const Node& node : nodes_) {
+    waits = waits || node.stand.what == Standing::waiting;
+    moves = moves || (node.record.stage != NodeStage::waiting && !is_end(node.record.stage));
+  }
+  return moves || !waits;
+}
+
+std::optional<Ms> RolloutBatchNow::first_answer_by() const {
+  std::optional<Ms> first;
+  for (const Node& node : nodes_) {
+    if (node.answer_by && (!first || *node.answer_by < *first)) first = node.answer_by;
+  }
+  return first;
+}
+
+std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
+  if (node.undoes) return ending_of_undo(node);
+  switch (node.stand.what) {
+    case Standing::failed:
+      return NodeEnding{node.id, NodeStage::failed, node.stand.why};
+    case Standing::unconfirmed:
+      return NodeEnding{node.id, NodeStage::unconfirmed, node.stand.why};
+    case Standing::rolled_back:
+      return NodeEnding{node.id, node.is_unjudged ? NodeStage::not_judged : NodeStage::rolled_back,
+                        node.stand.why};
+    case Standing::claimed:
+      return NodeEnding{node.id, NodeStage::left, node.stand.why};
+    case Standing::confirmed:
+      return NodeEnding{node.id, NodeStage::confirmed, ""};
+    case Standing::waiting:
+    case Standing::pending:
+    case Standing::ready:
+    case Standing::interrupted:
+    case Standing::ended:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
+                         std::int64_t failed) {
+  const RolloutTerms& terms = view.rollout->terms;
+  const std::int64_t begun =
+      std::count_if(view.nodes.begin(), view.nodes.end(),
+                    [](const auto& one) { return one.second.node.stage != NodeStage::waiting; });
+  const std::int64_t most = failures_to_abort(terms, begun);
+  if (failed >= most) {
+    return std::to_string(failed) + " failed, max-failed is " + std::to_string(most);
+  }
+  const bool all = std::all_of(
+      batch.nodes().begin(), batch.nodes().end(), [](const RolloutBatchNow::Node& node) {
+        return node.record.stage == NodeStage::failed || node.stand.what == Standing::failed;
+      });
+  if (!terms.max_failed_unsaid || !all || batch.nodes().empty()) return "";
+  return std::to_string(failed) + " failed, among them the whole batch";
+}
+
+}  // namespace fleet
