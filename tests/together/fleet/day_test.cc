@@ -124,7 +124,10 @@ class Day {
     Drivables drivables;
     for (const auto& [key, record] : records(KeyKind::rollout))
       drivables.take(record);
-    const auto to_begin = Campaign{}.to_begin(drivables.list(), records(KeyKind::driver), now());
+    std::vector<Drivable> rollouts = drivables.list();
+    std::erase_if(rollouts,
+                  [](const Drivable& one) { return one.kind != Drivable::Kind::rollout; });
+    const auto to_begin = Campaign{}.to_begin(rollouts, records(KeyKind::driver), now());
     for (Controller& one : controllers_) {
       if (now() < one.back_at) continue;
       if (one.driving && one.driving->is_over()) one.driving = nullptr;
