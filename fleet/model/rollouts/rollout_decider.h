@@ -117,6 +117,11 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
+  // Returns the nodes that have gone back in the current try of the batch because the judge or a
+  // gate gave no verdict.
+  [[nodiscard]] std::vector<std::string> unjudged() const {
+    return in(NodeStage::not_judged, Standing::ended);
+  }
   // Returns whether the batch has begun: at least one node has an order to carry out, or all nodes
   // have already got their first order.
   [[nodiscard]] bool has_begun() const;

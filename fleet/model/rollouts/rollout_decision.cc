@@ -254,9 +254,7 @@ What RolloutDecider::pause_unjudged(const Ids& nodes) {
 }
 
 What RolloutDecider::end_batch() {
-  // These nodes went back in the current try of the batch, since there was no verdict in time.
-  const Ids unjudged = batch_.in(NodeStage::not_judged, Standing::ended);
-  if (!unjudged.empty()) return pause_unjudged(unjudged);
+  if (const Ids unjudged = batch_.unjudged(); !unjudged.empty()) return pause_unjudged(unjudged);
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();
   ++rollout.batch;

@@ -91,8 +91,8 @@ check_options() {
   grep -ohE '"--[a-z-]+' sample-agent/configuration.cc | tr -d '"' >"$scratch/code"
   options_on_page man/sample-agent.1 >"$scratch/page"
   differ sample-agent/configuration.cc "$scratch/code" man/sample-agent.1 "$scratch/page"
-  grep -ohE '(option|flag)\("--[a-z][a-z0-9-]*|,--[a-z]+"' tools/agent-releases/shell/options*.cc |
-    sed 's/.*--/--/; s/"$//' >"$scratch/code"
+  grep -ohE '"--[a-z][a-z0-9-]*"|,--[a-z]+"' tools/agent-releases/shell/options.cc |
+    tr -d '",' >"$scratch/code"
   sed -nE 's/^\.It (Cm .*)?Fl (-[a-z0-9-]+).*/-\2/p' man/agent-releases.1 >"$scratch/page"
   differ tools/agent-releases/shell/options.cc "$scratch/code" man/agent-releases.1 "$scratch/page"
   sed -nE 's/.*(name|text|word) == "(--[a-z-]+)".*/\2/p' tools/agentify/options.cc \

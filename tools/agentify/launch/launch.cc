@@ -65,7 +65,7 @@ std::string set_launch_option(const Argument& argument, Launch& launch) {
     return set_text(argument, launch.releases.emplace(),
                     "needs =DIR, where DIR is a directory of agent-releases");
   }
-  if (name == repeatable_option) return add_upgrader_option(argument, launch);
+  if (name == "--upgrader") return add_upgrader_option(argument, launch);
   launch.adapter.emplace_back(argument.whole);
   return "";
 }
@@ -119,7 +119,8 @@ std::string base_name(std::string path) {
 LaunchLine parse_run(int argc, const char* const* argv) {
   Launch launch;
   const auto set = [&launch](const Argument& argument) -> std::string {
-    if (argument.whole != "--print") return set_launch_option(argument, launch);
+    const bool is_print = argument.name == "--print" && !argument.value;
+    if (!is_print) return set_launch_option(argument, launch);
     launch.print = true;
     return "";
   };
@@ -128,7 +129,7 @@ LaunchLine parse_run(int argc, const char* const* argv) {
       return UsageError{std::move(wrong)};
     return launch;
   };
-  return upgrader::parse_options<Launch>(argc, argv, set, finish, repeatable_option);
+  return upgrader::parse_options<Launch>(argc, argv, set, finish, "--upgrader");
 }
 
 std::variant<Launch, UsageError> with_name(Launch launch, const std::string& name_of_releases) {

@@ -37,9 +37,6 @@ using LaunchLine = upgrader::CommandLineOf<Launch>;
 
 // ---- parsing the options that `agentify run` and `agentify unit` share, one argument at a time
 
-// The only option that may be given several times.
-inline constexpr std::string_view repeatable_option = "--upgrader";
-
 // Sets the member of `launch` for one option. Returns what is wrong with the option, or an empty
 // text. An option that `agentify run` does not know is kept for the agentify process that the
 // upgrader will start.

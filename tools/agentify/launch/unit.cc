@@ -112,7 +112,7 @@ UnitLine parse_unit(int argc, const char* const* argv) {
       return UsageError{std::move(wrong)};
     return unit;
   };
-  return upgrader::parse_options<Unit>(argc, argv, set, finish, repeatable_option);
+  return upgrader::parse_options<Unit>(argc, argv, set, finish, "--upgrader");
 }
 
 std::string unit_text(const Unit& unit) {
