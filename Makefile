@@ -139,7 +139,7 @@ layer_tests :=
 # tidy/run.sh, since tidy/run.sh would take ten seconds with it.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
-  tests/delivery/packages/archive.sh
+  $(addprefix tests/delivery/packages/,archive.sh fetch.sh)
 # The slowest tests. They are started first, so that `make check` does not have to wait for one of
 # them at its end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
