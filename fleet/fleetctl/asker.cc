@@ -1,5 +1,6 @@
 #include "fleet/fleetctl/asker.h"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -73,7 +74,8 @@ fleet::Trouble Asker::explained(fleet::Trouble trouble, const std::string& deed)
     trouble.reason = why_denied(own, deed, trouble.reason);
     return trouble;
   }
-  const std::string why = why_not_let_in(own, std::time(nullptr));
+  std::string why = why_not_asked(options_.store.endpoints, own);
+  if (why.empty()) why = why_not_let_in(own, std::time(nullptr));
   if (!why.empty()) trouble.reason = why + " (" + trouble.reason + ")";
   return trouble;
 }
@@ -165,6 +167,19 @@ std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
 
 using fleet::content_of_file;
 using fleet::time_text_of;
+
+std::string why_not_asked(const std::vector<std::string>& endpoints,
+                          const fleet::Certificates& files) {
+  const auto is_plain = [](const std::string& url) { return !url.starts_with("https://"); };
+  const auto plain = std::ranges::find_if(endpoints, is_plain);
+  if (plain != endpoints.end()) {
+    if (files.own.empty()) return "";
+    return "--endpoint: " + *plain + " does not begin with https://, so no certificate is used";
+  }
+  if (files.authority.empty()) return "--ca, or FLEET_CA, is missing";
+  if (files.own.empty()) return "--cert, or FLEET_CERT, is missing";
+  return files.key.empty() ? "--key, or FLEET_KEY, is missing" : "";
+}
 
 std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now) {
   if (files.own.empty()) return "";

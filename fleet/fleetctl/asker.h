@@ -75,6 +75,11 @@ class Asker {
 // certificate is valid, or if no certificate is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
+// Returns which option is missing or wrong: with https, all three files of `files` are needed, and
+// without https none of them is used. Returns an empty string if the options fit the endpoints.
+[[nodiscard]] std::string why_not_asked(const std::vector<std::string>& endpoints,
+                                        const fleet::Certificates& files);
+
 // Returns why the store does not trust the authority in the file `signer`, as far as the user's
 // files show, or an empty string if it may. The store trusts the authority that has signed the
 // user's certificate, and most likely each authority in the file of --ca.

@@ -385,6 +385,22 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   CHECK(says(with_key("absent.key"), "your key: "));
 }
 
+TEST_CASE("options that a cell with certificates needs, and that are missing, are named") {
+  const fleet::Certificates all{.authority = "ca.pem", .own = "anna.pem", .key = "anna.key"};
+  const std::vector<std::string> https = {"https://a:2379", "https://b:2379"};
+  CHECK(fleetctl::why_not_asked(https, all) == "");
+  CHECK(fleetctl::why_not_asked({"http://a:2379"}, {}) == "");
+  fleet::Certificates lacking = all;
+  lacking.authority = "";
+  CHECK(fleetctl::why_not_asked(https, lacking) == "--ca, or FLEET_CA, is missing");
+  lacking = {.authority = "ca.pem", .own = "", .key = ""};
+  CHECK(fleetctl::why_not_asked(https, lacking) == "--cert, or FLEET_CERT, is missing");
+  lacking.own = "anna.pem";
+  CHECK(fleetctl::why_not_asked(https, lacking) == "--key, or FLEET_KEY, is missing");
+  CHECK(fleetctl::why_not_asked({"a:2379"}, all) ==
+        "--endpoint: a:2379 does not begin with https://, so no certificate is used");
+}
+
 TEST_CASE("an authority that the store does not trust is told by the user's own files") {
   const Files files;
   files.make("ca");
