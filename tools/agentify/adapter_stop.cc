@@ -1,5 +1,7 @@
 // The part of agentify's state machine (adapter.h) that handles the end of a daemon: a requested
 // stop, the exit of the daemon's main process, and the processes that this exit leaves behind.
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -38,6 +40,8 @@ void Adapter::send_due_signals() {
           "--stop=TERM:10s,KILL, and its stop counts as clean");
     }
     order(SignalDaemon{signal});
+    // A suspended daemon cannot handle the signal before it is continued.
+    if (signal != SIGKILL) order(SignalDaemon{SIGCONT});
   }
 }
 

@@ -33,8 +33,9 @@ $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
 	$(link_wing) -luv -lsodium -lcurl
 
 # Tests with a fake upgrader and with the real one. All of them run the agentify in $(BUILD).
-agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
-  tests/together/agentify/probes.py tests/together/agentify/follow.py \
+agentify_plays := tests/together/agentify/life.py tests/together/agentify/stops.py \
+  tests/together/agentify/readiness.py tests/together/agentify/probes.py \
+  tests/together/agentify/follow.py \
   tests/together/agentify/run.py \
   tests/together/agentify/last_words.py tests/together/agentify/unit.py \
   tests/together/agentify/doctor.py \

@@ -120,15 +120,20 @@ TEST_CASE("a daemon that forks and exits with 0 goes on as its heir, again and a
   CHECK(Story().start().tell(StopAsked{90s}).tell(exited(0, 43)).has<KillFamily>());
 }
 
+// The orders by which a signal of the stop plan is sent: SIGCONT follows, for a suspended daemon.
+std::vector<SignalDaemon> sent(int signal) {
+  return {SignalDaemon{signal}, SignalDaemon{SIGCONT}};
+}
+
 TEST_CASE("a stop sends the plan's signals, and SIGKILL at last") {
   Terms terms = plain_terms();
   terms.stop = {{{SIGQUIT, 60s}, {SIGTERM, 10s}}};
   Story story(terms);
   story.start();
 
-  CHECK(story.tell(StopAsked{90s}).all<SignalDaemon>() == std::vector{SignalDaemon{SIGQUIT}});
+  CHECK(story.tell(StopAsked{90s}).all<SignalDaemon>() == sent(SIGQUIT));
   CHECK_FALSE(story.wait(59s).has<SignalDaemon>());
-  CHECK(story.wait(1s).all<SignalDaemon>() == std::vector{SignalDaemon{SIGTERM}});
+  CHECK(story.wait(1s).all<SignalDaemon>() == sent(SIGTERM));
   CHECK(story.wait(10s).all<SignalDaemon>() == std::vector{SignalDaemon{SIGKILL}});
   story.tell(killed(SIGKILL)).tell(FamilyGone{});
   CHECK_FALSE(story.has<SayStopped>());
@@ -162,7 +167,7 @@ TEST_CASE("a stop before the daemon has been started cancels the start, or follo
   CHECK(Story(story).tell(DaemonRefused{ENOENT, "no"}).has<SayStopped>());
 
   story.tell(DaemonStarted{42});
-  CHECK(story.all<SignalDaemon>() == std::vector{SignalDaemon{SIGTERM}});
+  CHECK(story.all<SignalDaemon>() == sent(SIGTERM));
   CHECK(story.wait(59s).all<SignalDaemon>() == std::vector{SignalDaemon{SIGKILL}});
 }
 
