@@ -168,12 +168,14 @@ def test_a_lost_keeper_is_told(stage):
     for role, kind, member in (("candidate", "unfit", "reason"), ("first", "status", "text")):
         (stage.directory / "f").unlink(missing_ok=True)
         (stage.directory / "pid").unlink(missing_ok=True)
-        daemon = stage.script("daemon", "echo out of memory; " + WAITS)
+        line = role + ": out of memory"
+        daemon = stage.script("daemon", f"echo '{line}'; " + WAITS)
         one = stage.agentify("--last-words", daemon=[daemon], role=role).activate()
         stage.read("pid")
+        wait_until(lambda text=line: text in one.log(), "the keeper has read the line")
         os.kill(one.keeper(), signal.SIGKILL)
         said = one.expect(kind, **{member: begins("the process that keeps the daemon has been")})
-        assert said[member].endswith("its last line: out of memory"), said
+        assert said[member].endswith("its last line: " + line), said
         assert one.wait() == 1
 
 
