@@ -182,11 +182,14 @@ bool is_living(pid_t process) {
 bool descends_from(pid_t process, pid_t ancestor,
                    const std::function<std::optional<Process>(pid_t)>& look) {
   pid_t way = process;
+  pid_t missing = process;
   for (int i = 0; i < parents_max && way > 0; ++i) {
     if (way == ancestor) return true;
     const std::optional<Process> looked = look(way);
-    if (!looked && way == process) return false;
-    // If an ancestor has exited meanwhile, its child has another parent now, so begin anew.
+    // If an ancestor has exited meanwhile, its child has another parent now, so begin anew. If the
+    // same ancestor is missing again, it has not exited: /proc hides it from this user.
+    if (!looked && way == missing) return false;
+    if (!looked) missing = way;
     way = looked ? looked->parent : process;
   }
   return false;

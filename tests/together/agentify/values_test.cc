@@ -403,6 +403,14 @@ TEST_CASE("a process descends from the keeper even if its parent exits while it 
     return pid == 9 ? std::optional(Process{9, 8, 30}) : std::nullopt;
   };
   CHECK_FALSE(descends_from(9, 2, flicker));
+  // A parent that /proc hides from this user (hidepid) is looked at twice, and not again and again.
+  int looked = 0;
+  const auto hidden = [&](pid_t pid) {
+    ++looked;
+    return flicker(pid);
+  };
+  CHECK_FALSE(descends_from(9, 2, hidden));
+  CHECK(looked == 4);
 }
 
 TEST_CASE("processes that cannot be killed are looked at ever less often, up to once in a second") {
