@@ -28,8 +28,8 @@ struct Drivable {
 
 // The list of all rollouts and plans that need a driver. The desired versions always need one: even
 // if the cell has none, a person may desire a version of one node. Each changed record updates the
-// list, so that the other records, most of which belong to ended rollouts and plans,
-// need not be parsed again.
+// list, so that the other records, most of which belong to ended rollouts and plans, need not be
+// parsed again.
 class Drivables {
  public:
   // Updates the list with a new or changed record. Ignores a record that is not a rollout, a plan

@@ -23,11 +23,11 @@ bool has_windows(const fleet::Reading& cell) {
   });
 }
 
+}  // namespace
+
 bool is_stopped(const fleet::Reading& cell) {
   return cell.find(fleet::key_of(KeyKind::stop)) != nullptr;
 }
-
-}  // namespace
 
 fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
                          const fleet::Reading& own, const fleet::Reading& cell,

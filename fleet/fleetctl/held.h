@@ -8,6 +8,9 @@
 
 namespace fleetctl {
 
+// Returns whether a person has ordered a stop of the whole cell. `cell` has the record of the stop.
+[[nodiscard]] bool is_stopped(const fleet::Reading& cell);
+
 // Returns what the rollout waits for: a controller that drives it or, before its batch may begin,
 // the end of a stop or the windows of its nodes. `own` has the rollout's records; `cell` has the
 // records of the stop, of controllers and of drivers.

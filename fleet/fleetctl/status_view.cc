@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "fleet/fleetctl/held.h"
 #include "fleet/model/drivers/controllers_at_work.h"
 #include "fleet/model/reasons/held.h"
 #include "fleet/model/records/keys.h"
@@ -284,7 +285,7 @@ CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now)
 std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                     const std::vector<fleet::NodeView>& nodes,
                                     const fleet::WindowView& windows) {
-  const bool is_stopped = reading.find(fleet::key_of(KeyKind::stop)) != nullptr;
+  const bool is_stopped = fleetctl::is_stopped(reading);
   fleet::Budgets budgets;
   budgets.take_all(reading);
   std::vector<std::string> lines;

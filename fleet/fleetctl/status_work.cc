@@ -61,7 +61,6 @@ std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
                                                  const fleet::WindowView& windows) {
   fleet::Budgets budgets;
   budgets.take_all(cell);
-  const bool is_stopped = cell.find(fleet::key_of(KeyKind::stop)) != nullptr;
   std::map<std::string, std::string> waits;
   for (const auto& [component, own] : node.desired) {
     const auto* found = cell.find(fleet::key_of(KeyKind::desired, {component}));
@@ -82,7 +81,7 @@ std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
         .at_gate = {node.id},
         .stop_takes = fleet::DesiredSettings().stop_ms,
         .run = fleet::run_of_desired(component)};
-    fleet::Held held = held_back(stop, is_stopped, windows, &budgets);
+    fleet::Held held = held_back(stop, is_stopped(cell), windows, &budgets);
     if (held.words.empty()) held = fleet::undriven("desired", cell);
     if (!held.words.empty()) waits[component] = held.words;
   }
