@@ -41,8 +41,9 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 
 // ---- how a node notices that the store was restored from a snapshot
 
-// Stands for the highest revision that a node has seen, once the store has gone back to a lower
-// one. A restored store soon reaches the real one again, since the nodes write their records anew.
+// A node keeps this number in place of the highest revision that it has seen, once the store has
+// gone back to a lower revision. The node must not keep the revision itself: a restored store soon
+// reaches that revision again, since the nodes write their records anew.
 inline constexpr Revision revision_before_loss = std::numeric_limits<Revision>::max();
 
 // The facts by which a node recognizes the store. The node keeps them on its disk.
@@ -86,9 +87,10 @@ struct StoreVerdict {
 // Decides whether the node may obey orders from this store. `epoch` is the record `epoch`, which a
 // person writes after a restore from a snapshot; without this record, the epoch's number is 0. A
 // node that knows no store yet may obey. If the epoch's number is the one that the node knows, the
-// node may obey unless the store's revision is lower than the known revision, or has been since the
-// node keeps the returned facts. If the number is a different one, the node may obey only if a
-// person has accepted this epoch; then the revision does not matter.
+// node may obey unless the store's revision is lower than the known revision. It must not obey
+// either if an earlier call has found such a lower revision: the returned facts say so. If the
+// number is a different one, the node may obey only if a person has accepted this epoch; then the
+// revision does not matter.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 
