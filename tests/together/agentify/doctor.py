@@ -114,8 +114,27 @@ def test_a_daemon_that_ignores_sigterm(stage):
     """if a daemon ignores SIGTERM, the doctor finds another signal that ends it"""
     write_server(stage)
     said, options = good(stage, *server(stage, "ignores"))
-    assert "SIGTERM does not end it. SIGINT ends it" in said, said
+    assert "SIGTERM does not end it within 10 s. SIGINT ends it" in said, said
     assert options[-1] == "--stop=INT", options
+
+
+# Binds a socket at a temporary path, and then renames the socket, as haproxy does. The kernel's
+# table of sockets still shows the temporary path.
+RENAMES = """import os, signal, socket
+one = socket.socket(socket.AF_UNIX)
+path = os.environ["DIR"] + "/socket"
+one.bind(path + ".1234.tmp")
+one.listen()
+os.rename(path + ".1234.tmp", path)
+signal.pause()
+"""
+
+
+def test_a_socket_that_was_renamed(stage):
+    """the doctor does not propose to probe a socket at a path that no longer exists"""
+    (stage.directory / "renames.py").write_text(RENAMES)
+    said, options = good(stage, PYTHON, str(stage.directory / "renames.py"))
+    assert ".tmp" not in said and options[0] == "--ready=after:3s", said
 
 
 def test_a_daemon_that_forks_twice(stage):

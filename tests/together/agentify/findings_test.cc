@@ -2,6 +2,7 @@
 // observations are written out in the tests.
 #include "tools/agentify/doctor/findings.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <string>
@@ -78,7 +79,7 @@ TEST_CASE(
   seen.listeners = {{.kind = Listener::Kind::udp, .address = "0.0.0.0", .port = 53},
                     {.kind = Listener::Kind::unix_stream, .address = "/run/x"},
                     {.kind = Listener::Kind::tcp6, .address = "::", .port = 80}};
-  seen.end = {.ignored = {SIGTERM}, .signal = SIGINT, .time = 1'500ms};
+  seen.end = {.ignored = {{SIGTERM, 10s}}, .signal = SIGINT, .time = 1'500ms};
   CHECK(options_for(seen, nullptr) ==
         std::vector<std::string>{"--ready=tcp:[::1]:80", "--stop=INT"});
 
@@ -87,9 +88,24 @@ TEST_CASE(
   CHECK(options_for(seen, nullptr) == std::vector<std::string>{"--ready=notify", "--stop=TERM"});
 }
 
+TEST_CASE("the doctor names an address once, and says how long it has waited for a signal") {
+  Findings seen;
+  // A daemon may have one socket for each processor at the same address (SO_REUSEPORT).
+  const Listener listener{.kind = Listener::Kind::tcp, .address = "127.0.0.1", .port = 53};
+  seen.listeners = {listener, listener};
+  seen.listeners[0].inode = 1;
+  seen.listeners[1].inode = 2;
+  seen.end = {.ignored = {{SIGTERM, 10s}}, .signal = SIGINT, .time = 1'500ms};
+  const std::vector<std::string> said = sentences_on(seen, nullptr);
+  CHECK(std::count(said.begin(), said.end(), "It listens on tcp 127.0.0.1:53.") == 1);
+  CHECK(std::count(said.begin(), said.end(),
+                   "SIGTERM does not end it within 10 s. SIGINT ends it in 1500 ms, and no process "
+                   "stays behind.") == 1);
+}
+
 TEST_CASE("the doctor proposes that a daemon that shows nothing is ready after a time") {
   Findings seen;
-  seen.end = {.ignored = {SIGTERM, SIGINT, SIGQUIT}, .signal = SIGKILL};
+  seen.end = {.ignored = {{SIGTERM, 10s}, {SIGINT, 5s}, {SIGQUIT, 5s}}, .signal = SIGKILL};
   CHECK(options_for(seen, nullptr) ==
         std::vector<std::string>{"--ready=after:3s", "--stop=TERM:10s,KILL"});
 }

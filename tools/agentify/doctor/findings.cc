@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "base/number.h"
 #include "base/signals.h"
@@ -151,6 +152,12 @@ constexpr KnownDaemon known_daemons[] = {
     {"redis-server", "", "", "--daemonize no"},
     {"memcached", "", "", "no -d"},
     {"mosquitto", "", "", "no -d"},
+    // squid waits up to 30 s for its clients after SIGTERM, and for no client after SIGINT.
+    {"squid", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -k parse)", "TERM:40s,INT:10s", "--foreground"},
+    {"rsyslogd", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -N1)", "", "-n"},
+    {"chronyd", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -p)", "", "-n"},
+    {"named", "", "", "-f"},
+    {"exim4", "", "", "-bdf"},
     {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
 
 // Returns the probe for a socket, as a value of --ready. If the socket listens on all addresses,
@@ -197,8 +204,10 @@ std::string count_of(int number, const std::string& one, const std::string& many
 
 std::string sentence_on_end(const SignalledEnd& end) {
   std::string text;
-  for (const int signal : end.ignored)
-    text += upgrader::signal_name(signal) + " does not end it. ";
+  for (const SignalStep& step : end.ignored) {
+    text += upgrader::signal_name(step.signal) + " does not end it within " +
+            std::to_string(step.time / std::chrono::seconds(1)) + " s. ";
+  }
   text += upgrader::signal_name(end.signal) + " ends it in " + std::to_string(end.time.count()) +
           " ms, and ";
   if (end.left == 0) return text + "no process stays behind.";
@@ -319,8 +328,13 @@ std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemo
     lines.emplace_back("It stays in the foreground.");
   }
   if (findings.notifies) lines.emplace_back("It says READY=1 on NOTIFY_SOCKET.");
-  for (const Listener& listener : findings.listeners)
-    lines.push_back("It listens on " + in_words(listener) + ".");
+  // Names an address once, even if the daemon has several sockets there (SO_REUSEPORT).
+  std::set<std::string> named;
+  for (const Listener& listener : findings.listeners) {
+    if (const auto [name, is_new] = named.insert(in_words(listener)); is_new) {
+      lines.push_back("It listens on " + *name + ".");
+    }
+  }
   if (findings.listeners.empty()) {
     lines.emplace_back("It listens on no port and no socket with a path.");
   }

@@ -36,13 +36,19 @@ struct Listener {
 // Returns a socket in words, such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
+// A signal, and how long the doctor waited for the daemon's main process to exit after it.
+struct SignalStep {
+  int signal = 0;
+  upgrader::Duration time{};
+};
+
 // How a daemon's main process exited. The doctor sends it several signals, one after the other,
 // until it exits.
 struct SignalledEnd {
-  std::vector<int> ignored;   // the signals that did not end the process in time
-  int signal = 0;             // the signal that ended the process
-  upgrader::Duration time{};  // how long the process lived after `signal`
-  int left = 0;               // how many processes outlived the main process and had to be killed
+  std::vector<SignalStep> ignored;  // the signals that did not end the process in time
+  int signal = 0;                   // the signal that ended the process
+  upgrader::Duration time{};        // how long the process lived after `signal`
+  int left = 0;  // how many processes outlived the main process and had to be killed
 };
 
 // The facts that the doctor has learned about a daemon in two runs. In the second run, the doctor

@@ -54,10 +54,6 @@ using upgrader::Interruption;
 constexpr Duration look_interval{20};
 constexpr Duration upgrader_end_max{20'000};
 
-struct SignalStep {
-  int signal;
-  Duration time;
-};
 constexpr SignalStep signal_steps[] = {{SIGTERM, Duration{10'000}},
                                        {SIGINT, Duration{5'000}},
                                        {SIGQUIT, Duration{5'000}},
@@ -94,6 +90,14 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
       inodes.insert(std::strtoull(target.c_str() + mark.size(), nullptr, 10));
     }
   }
+}
+
+// Returns true if the path of a unix socket no longer exists. The kernel's table shows the path at
+// which a daemon has bound its socket, even after the daemon has renamed the socket.
+bool has_moved(const Listener& listener) {
+  std::error_code unknown;
+  return listener.kind == Listener::Kind::unix_stream &&
+         !std::filesystem::exists(listener.address, unknown) && !unknown;
 }
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, int output, int socket) {
@@ -221,7 +225,9 @@ std::vector<Listener> TrialRun::listeners() const {
   for (const Process& process : family())
     add_sockets(process.pid, inodes);
   std::vector<Listener> found = all_listeners();
-  std::erase_if(found, [&inodes](const Listener& one) { return !inodes.contains(one.inode); });
+  std::erase_if(found, [&inodes](const Listener& one) {
+    return !inodes.contains(one.inode) || has_moved(one);
+  });
   for (Listener& listener : found)
     listener.waiting = 0;
   return found;
@@ -257,7 +263,7 @@ SignalledEnd TrialRun::end() {
     made.signal = step.signal;
     made.time = steady_now() - begun;
     if (!is_alive(list_processes(), main) || Interruption::has_come()) break;
-    made.ignored.push_back(step.signal);
+    made.ignored.push_back(step);
   }
   const Duration limit = steady_now() + upgrader_end_max;
   while (lives() && steady_now() < limit && !Interruption::has_come())
