@@ -1,9 +1,11 @@
-// Checks whether the work can be handed over to an agent. An agent must obey its role (candidate,
-// fallback, standby). The message `activate`, which gives the work to an agent, may contain the
-// state of the previous agent. The agent must accept an `activate` with no state, an empty state, a
-// long state, and a state with every escape of JSON. It must also accept a state if the previous
-// agent has not stopped cleanly. The last check hands over the work ten times, each time to a new
-// agent.
+// Checks whether the work can be handed over to an agent. The agent may be a candidate (the new
+// version), a fallback (the old version, started after a failed upgrade) or a standby (a fallback
+// that is started before the failure). The message `activate` gives the work to the agent, and may
+// contain the state of the previous agent.
+//
+// The agent must accept every valid state: none, an empty state, a long one, one with every escape
+// of JSON, and one from an agent that has not stopped cleanly. The last check hands over the work
+// ten times, each time to a new agent.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"

@@ -23,11 +23,10 @@ inline constexpr const char* traced_calls =
 
 [[nodiscard]] Effects effects_of(const std::vector<std::string>& trace);
 
-// Makes the script of the check that a held agent does not listen on a socket. The step `start`
-// starts agent 0, which becomes ready and is held for a while. Then the agent's input is closed,
-// and the agent must exit. If strace can be used, all calls of bind and listen are found, and the
-// report also lists the files that the agent has changed. Otherwise the check looks once for
-// listening sockets in /proc.
+// Makes the script of the check that an agent does not listen on a socket while it is held (not
+// activated yet). The agent is started, becomes ready, and must exit when its input is closed.
+// strace reports all calls of bind and listen, and the files that the agent changes. Without
+// strace, the check looks once for listening sockets in /proc.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

@@ -44,10 +44,10 @@ inline constexpr std::string_view boot_id = "boot";
 [[nodiscard]] std::string welcome_first();
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
-// Returns `welcome` with the feature `readiness` in its list of features. In the argument, this
-// list must be empty. Such a `welcome` is for an agent whose `hello` lists this feature.
+// Adds the feature `readiness` to `welcome`, whose list of features must be empty. The result is
+// for an agent whose `hello` lists this feature.
 [[nodiscard]] std::string with_readiness(std::string welcome);
-// Makes an `activate` whose member `clean` is false.
+// Makes an `activate` that says that the previous agent has not stopped cleanly (`clean` is false).
 [[nodiscard]] std::string activate();
 // Makes an `activate` for a standby. A standby is an agent of the previous version that waits,
 // ready to work, while the new version is on trial. It gets the work if the upgrade fails, so the

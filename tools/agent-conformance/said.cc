@@ -27,8 +27,8 @@ struct Member {
   const char* name;
   Form form;
   bool required;
-  std::int64_t least;  // the least value of an integer, or the most elements of an array
-  // the largest value of an integer, or the most bytes of a text or an array's element
+  std::int64_t least;  // for an integer: its least value; for an array: the most elements
+  // for an integer: its largest value; for a text, or an element of an array: the most bytes
   std::int64_t most;
   const char* choices = "";
 };

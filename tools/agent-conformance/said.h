@@ -1,6 +1,6 @@
-// Judges one line of an agent by itself, without the lines before it: whether the line is a
-// message, and whether the message obeys the rules for its type. script.h decides whether the agent
-// may send a message of this type now.
+// Judges one line of an agent by itself, without the lines before it. Finds out whether the line is
+// a message, and whether the message obeys the rules for its type. script.h decides whether the
+// agent may send a message of this type now.
 #pragma once
 
 #include <cstdint>

@@ -194,8 +194,8 @@ struct Check {
 // Makes the step that starts a first agent, which has no previous agent. When the agent has sent
 // `hello`, it gets the line `welcome` as the answer. If `welcome` is empty, it gets no answer.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Makes the step that starts a candidate. The `welcome` to the candidate contains `generation`,
-// which is the candidate's number: an upgrader numbers its agents from 1.
+// Makes the step that starts a candidate, an agent that is to replace the active agent.
+// `generation` is the candidate's number in its `welcome`: an upgrader numbers its agents from 1.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -216,7 +216,8 @@ struct Check {
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// Makes the script that starts a candidate and activates it with the line `activate_line`.
+// Makes the script that starts a candidate (an agent that is to replace the active agent) and
+// activates it with the line `activate_line`.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

@@ -99,8 +99,8 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  // While has_looked_ is true, the timer must not be set again: on_timer() has set it for one more
-  // turn of the loop, which reads the input from before the deadline.
+  // on_timer() has set the timer already, so that the loop reads the input once more before the
+  // deadline counts as missed. Do not set the timer again.
   if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});

@@ -38,7 +38,7 @@ class Transcript {
 // followed by the total number of bytes.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
-// Returns all of `text` as shown() does. To escape a text twice changes nothing.
+// Returns all of `text`, escaped as by shown(). Escaping a text twice changes nothing.
 [[nodiscard]] inline std::string shown_whole(std::string_view text) {
   return shown(text, text.size());
 }
