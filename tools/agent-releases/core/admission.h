@@ -35,9 +35,9 @@ struct Versions {
 };
 
 // Returns the version with which a new release is compared: the newer of `running` and `current`.
-// If neither is known, returns the newest version that has a commit in the ledger. If there is no
-// such version, returns the newest version in the directory, but ignores pre-releases and versions
-// whose newest entry in the ledger is a failure.
+// If neither is known, returns the newest version that the ledger (the record of upgrades) lists as
+// committed. Otherwise returns the newest version in the directory, but ignores pre-releases and
+// versions whose newest entry in the ledger is a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
@@ -55,11 +55,10 @@ inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:
 // comment of a signature.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// Returns the latest of four times that are certainly in the past. These are the time of the
-// ledger's last entry, the time of the manifest's signature, the time `added` at which the
-// directory last got a release, and program_date, a date before which this program did not exist.
-// The time of the signature is first reduced by a margin, because the publisher's clock may be
-// fast.
+// Returns the latest of four times that are certainly in the past. They are the time of the
+// ledger's last entry, the time of the manifest's signature, `added` (when the directory last got a
+// release), and program_date (before which this program did not exist). The time of the signature
+// is first reduced by a margin, because the publisher's clock may be fast.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 

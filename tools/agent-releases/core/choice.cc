@@ -10,7 +10,8 @@ bool is_wanted(const Candidate& release, const std::optional<Wish>& wish, const 
   return !release.version.is_prerelease() && release.version > running;
 }
 
-// Returns the reason why a release is not tried again, from the newest entry about it.
+// Returns the reason why a release is not tried again. `last` is the newest entry about the release
+// in the ledger (the record of upgrades).
 std::string why_not_again(const Entry& last) {
   const std::string fate =
       last.ending == Ending::failed

@@ -27,11 +27,10 @@ struct Wish {
 };
 
 // Returns the index of the release that should replace `running`, or nothing if `running` should
-// stay. If the operator has named a version in the file `desired` (`wish`), the release of that
-// version is chosen. Without this file, the newest release is chosen; pre-releases, and releases
-// that are not newer than `running`, do not count. A release that has failed (has_failed() in
-// ledger.h) is never chosen. If the file `desired` contains no valid version, no release is chosen,
-// because nobody knows which version the operator wanted.
+// stay. Chooses the version that the operator has named in the file `desired` (`wish`), and no
+// release if this file contains no valid version. Without this file, chooses the newest release
+// that is newer than `running` and is not a pre-release. Never chooses a release that has failed
+// (has_failed() in ledger.h).
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,
@@ -42,9 +41,9 @@ struct LeftOut {
   std::string reason;
 };
 
-// Returns the releases that could replace `running`, but that choose() does not choose because they
-// have failed, each with the reason from the ledger. Also returns the version in the file `desired`
-// if the directory has no release of that version.
+// Returns the releases that choose() would accept if they had not failed, each with the reason why
+// it is not tried again. Also returns the version in the file `desired` if the directory has no
+// release of that version.
 [[nodiscard]] std::vector<LeftOut> left_out(const std::vector<Candidate>& releases,
                                             const std::optional<Wish>& wish, const Version& running,
                                             const std::vector<Entry>& ledger);
@@ -56,8 +55,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// The two rules by which the command `prune` keeps a release that it could remove, because
-// Holding::needed is absent. A release is kept if at least one of the two rules applies to it.
+// The limits of the command `prune`. A release that is not needed stays nevertheless if at least
+// one of these limits applies to it.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

@@ -30,11 +30,13 @@ struct Entry {
   // the hash of the release's bytes; if empty, the entry applies to every release of this version
   std::string sha256;
   Ending ending = Ending::trying;
-  std::string id;     // the id of the upgrade
-  std::string stage;  // if failed: the stage in `upgrade_failed`, or `self-test`
+  std::string id;  // the id of the upgrade
+  // where the upgrade failed, such as `start` or `self-test`; empty if it did not
+  std::string stage;
   std::string reason;
   std::string errno_name;  // the name of the failure's errno value, such as ENOEXEC, or ""
-  std::string wish;        // the identifier of the file `desired` that led to the upgrade, or ""
+  // the write of the file `desired` that led to the upgrade (Wish::writing), or ""
+  std::string wish;
 };
 
 // How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade. If
@@ -65,13 +67,13 @@ struct Failure {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried, because of the newest entry about it. There are two
-// such cases. In the first case, the entry says that the upgrade to the release has failed, and the
-// release itself was at fault. In the second case, the entry says `trying`, so the outcome of the
-// upgrade was not recorded, and a different version runs now. `wish` identifies the last write of
-// the file `desired`; it is absent if the file does not exist. If `wish` is present, an entry with
-// a different Entry::wish does not count: the operator has written the file again since then, and
-// so has asked for the version again.
+// Returns true if a release must not be tried again, because of the newest entry about it. Either
+// the entry says that the upgrade has failed through a fault of the release itself. Or it says
+// `trying` although a different version runs, so the outcome was not recorded.
+//
+// `wish` identifies the last write of the file `desired`, if this file exists. An entry with a
+// different Entry::wish does not count, because the operator has asked for the version again since
+// then.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
@@ -81,9 +83,9 @@ struct Failure {
 [[nodiscard]] std::string upgrade_id(const Version& version, std::int64_t process,
                                      std::int64_t number);
 
-// Returns an entry that records that the upgrade to `running` is committed. Must be called only
-// when `running` has passed its trial. Returns nothing if there is no commit to record: the newest
-// entry about `running` does not say `trying`, or there is no entry about it.
+// Returns the entry that records the commit of the upgrade to `running`, which must have passed its
+// trial. Returns nothing if there is no commit to record: the newest entry about `running` does not
+// say `trying`, or there is no such entry.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 

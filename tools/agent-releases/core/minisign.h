@@ -74,9 +74,9 @@ struct Randomness {
 
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
-// Returns the content of a secret key file. If the password is empty, the key is not encrypted. The
-// encryption uses a GiB of memory. If this much is not available, uses a weaker encryption that
-// needs less memory, as minisign does. Refuses if even that memory is not available.
+// Returns the content of a secret key file. Encrypts the key, unless the password is empty. The
+// encryption uses a GiB of memory or, if that is not available, less memory for a weaker
+// encryption, as minisign does. Refuses if even the smaller amount is not available.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 

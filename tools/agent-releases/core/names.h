@@ -79,10 +79,9 @@ struct Known {
 
 inline constexpr std::string_view no_partial = ".";
 
-// Returns the entries of .staging that must be removed. Partial downloads may stay, so that the
-// next `add` of the same release can continue them. If `wanted` is empty, all partial downloads
-// stay. If `wanted` is `no_partial`, no partial download stays. Otherwise only the partial download
-// with the name `wanted` stays.
+// Returns the entries of .staging that must be removed. Keeps partial downloads, which the next
+// `add` can continue: all of them if `wanted` is empty, none if `wanted` is `no_partial`, otherwise
+// only the one with the name `wanted`.
 [[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
                                                 std::string_view wanted);
 

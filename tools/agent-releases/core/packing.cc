@@ -71,8 +71,9 @@ bool is_installed(const Wanted& wanted, const Found& found) {
   return !wanted.packages.empty() && found.path.starts_with(wanted.packages + "/");
 }
 
-// Refuses a file, directory or link of the archive that `agent-releases add` would refuse later,
-// and a secret key, except in a package that npm or pip has installed.
+// Refuses a member of the archive (a file, directory or link) that `agent-releases add` would
+// refuse later. Also refuses a secret key, unless it belongs to a package that npm or pip has
+// installed.
 Outcome check_member(const Wanted& wanted, const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};

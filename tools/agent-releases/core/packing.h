@@ -38,8 +38,8 @@ struct Wanted {
   // release's program is used.
   std::string arch{};
   std::string entry{};  // the path of the program in a directory; if empty, NAME or bin/NAME
-  // The directory into which npm or pip has installed packages; empty if neither has. A secret key
-  // in such a package has been published with the package.
+  // The directory into which npm or pip has installed packages; empty if there is none. A secret
+  // key in this directory is packed, too: it was published with its package, so it is not secret.
   std::string packages{};
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};

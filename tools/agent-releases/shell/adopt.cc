@@ -134,10 +134,10 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes the link `current`, unless it exists already. This link in the directory of releases shows
-// which release is run. It leads to the path at which the program was installed, and link_place()
-// makes that path a link to the release. When a later upgrade is committed, only the link at that
-// path is replaced, and `current` leads to the new release without being changed.
+// Makes the link `current` in the directory of releases, unless it exists already. The link leads
+// to the path at which the program was installed, and link_place() makes that path a link to the
+// release. A later commit replaces only the link at that path, and so `current` leads to the new
+// release.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};
@@ -151,8 +151,8 @@ Outcome Adoption::link_current() const {
 }
 
 // Replaces the installed program, a plain file, by a link to the release. The link is made beside
-// the file under a temporary name, and is then renamed. The temporary name contains the name of the
-// file, shortened if the temporary name would otherwise be too long.
+// the file under the temporary name .FILE.adopted, and is then renamed. If this name would be too
+// long, FILE is shortened in it.
 Outcome Adoption::link_place() const {
   const std::string_view ending = ".adopted";
   const std::size_t room = component_bytes_max - 1 - ending.size();

@@ -21,7 +21,7 @@ Outcome record(const Store& store, const Entry& entry) {
 
 struct Choice {
   std::optional<Release> release;  // the release that should replace the running one
-  std::vector<LeftOut> left_out;   // the releases that would have been better, newest first
+  std::vector<LeftOut> left_out;   // better releases that cannot be used, and why; newest first
   std::optional<Trouble> trouble;  // the trouble of the newest release that could not be verified
 };
 
@@ -33,10 +33,9 @@ std::string in_words(const std::vector<LeftOut>& left_out) {
   return text;
 }
 
-// Chooses the release that should replace `running`, and verifies it. If the verification fails,
-// chooses the next best release. After the verification, the release's hash is known also if the
-// release has no manifest. If the ledger then says that a release with this hash has failed, also
-// chooses the next best release.
+// Chooses the release that should replace `running`, and verifies it. Chooses the next best release
+// if the verification fails, or if a release with this hash has failed before. For a release
+// without a manifest, the hash is known only after the verification.
 Result<Choice> choose_verified(const Store& store, const Version& running,
                                const std::optional<Wish>& wish, const std::vector<Entry>& ledger) {
   const Result<std::vector<Release>> listed = store.list();

@@ -18,17 +18,16 @@ struct Attempt {
   std::string left_out;
 };
 
-// Chooses and verifies the release that should replace `running`, and adds an entry `trying` about
-// the upgrade to the ledger. The agent must then request this upgrade, because a release whose
-// newest entry says `trying` counts as failed. If no release should replace `running`, returns an
-// Attempt without a release.
+// Chooses and verifies the release that should replace `running`, and adds an entry `trying` to the
+// ledger (the record of upgrades). The agent must then request this upgrade, because a release
+// whose newest entry says `trying` counts as failed. Returns an Attempt without a release if
+// `running` should stay.
 //
-// `running` must be the version of an agent that has passed its trial. If the newest entry about
-// `running` says `trying`, this function first records that the upgrade to `running` is committed.
+// `running` must be the version of an agent that has passed its trial. If its newest entry says
+// `trying`, this function first records that the upgrade to `running` is committed.
 //
-// A release that has failed, or whose bytes have changed since the release was added, is left out,
-// and the next best release is chosen. If the bytes of a release have changed and no other release
-// can be chosen, this function refuses and records no attempt.
+// Leaves out releases that have failed or whose bytes have changed. If bytes have changed and no
+// other release can be chosen, refuses and records no attempt.
 [[nodiscard]] Result<Attempt> begin_attempt(const Releases& releases, const Version& running,
                                             Moment now);
 

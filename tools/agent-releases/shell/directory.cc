@@ -91,8 +91,9 @@ Result<bool> make_reachable(const std::string& path) {
     if (errno == EEXIST) return false;
     return refusal_from_errno("make", path);
   }
-  // Add the bits that the umask has removed. O_NOFOLLOW is needed because a user who may write to
-  // the directory above may have replaced the new directory by a link.
+  // Set the mode again, because the umask may have removed some of its bits. O_NOFOLLOW is needed
+  // because a user who may write to the directory above may have replaced the new directory by a
+  // link.
   const upgrader::OwnedFd made(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -173,7 +174,7 @@ Outcome Directory::make_directory(const std::string& name, mode_t mode) const {
     if (errno == EEXIST) return std::monostate{};
     return refusal_from_errno("make", *this, name);
   }
-  // Add the bits that the umask has removed: without them, its owner could not use the directory.
+  // Set the mode again, because the umask may have removed bits of `mode`.
   if (::fchmodat(descriptor(), name.c_str(), mode, 0) == 0) return std::monostate{};
   return refusal_from_errno("make", *this, name);
 }

@@ -30,13 +30,12 @@ inline constexpr std::int64_t disk_block_bytes = 512;
 
 class Directory;
 
-// Returns a refusal whose reason begins with "cannot DEED PATH: MESSAGE". DEED is `deed`, such as
-// "open", PATH is `path`, and MESSAGE is the message for errno. The refusal's error_number is
-// errno. Must be called before anything changes errno. So `path` must not be computed after the
-// failed call, because this allocates memory.
+// Returns the refusal "cannot DEED PATH: MESSAGE", such as "cannot open /a: Permission denied".
+// MESSAGE is the text for errno, so nothing may change errno before this call. Compute `path`
+// before the system call that may fail, because allocating memory may change errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
-// The same, for the path of the file `name` in the directory. Reads errno before it computes the
-// path.
+// Returns the refusal "cannot DEED PATH: MESSAGE", in which PATH is the path of the file `name` in
+// the directory. MESSAGE is the text for errno, which is read before the path is computed.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
                                          const std::string& name);
 

@@ -44,8 +44,8 @@ Outcome fetch_signature(const Store& store, Fetcher& fetcher, Publication& publi
   if (!keys) return keys.refusal();
   Result<std::string> signature = fetcher.text(published.url + ".minisig", signature_bytes_max);
   if (!signature) {
-    // Only the publisher can add a signature that does not exist, so a caller must not take this
-    // refusal for an interrupted fetch, and repeat the command for ever.
+    // Do not report a missing signature as an interrupted fetch, which a caller repeats: only the
+    // publisher can add the signature.
     const bool is_missing = signature.refusal().error_number == ENOENT;
     return Refusal{std::string("the manifest's signature ") +
                        (is_missing ? "is missing: " : "could not be fetched: ") +
@@ -75,9 +75,9 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, at most its missing manifest or signature is
-  // added. A newer release in the directory must not prevent this, so do not compare this version
-  // with the releases in the directory.
+  // If a release of this version exists already, only its missing manifest or signature can be
+  // added. That must be possible even if newer releases exist, so do not compare this version with
+  // the releases in the directory.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),

@@ -112,8 +112,8 @@ bool cannot_resume(CURL* handle, CURLcode code) {
 }
 
 // Sets the certificates that https trusts, which are those in the file `cacert`. If `cacert` is
-// empty, reads the environment variables that name the certificates for the program curl. libcurl
-// itself does not read these variables, but only the variables for proxies.
+// empty, reads the environment variables that name the certificates for the program curl, because
+// libcurl itself does not read them.
 void use_certificates(CURL* handle, const std::string& cacert) {
   if (!cacert.empty()) {
     curl_easy_setopt(handle, CURLOPT_CAINFO, cacert.c_str());
@@ -217,7 +217,8 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
 std::string shown_url(const std::string& text) {
   const Url url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
-    // A user and a password end with a @, but their beginning is unknown.
+    // libcurl cannot parse the URL, so it is not known where a user and a password would begin.
+    // They would end at the last @: replace everything before it.
     const std::size_t at = text.rfind('@');
     return at == std::string::npos ? text : "..." + text.substr(at);
   }

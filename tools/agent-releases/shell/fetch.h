@@ -29,7 +29,7 @@ namespace agent_releases {
 // cannot parse the URL, "..." replaces all that is before its last @.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// Returns true if the URL is of http or https, so that libcurl fetches it.
+// Returns true for an http or https URL, which libcurl fetches.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
 // Returns the path in a URL `file:...`, or nothing if the URL is of a different kind.

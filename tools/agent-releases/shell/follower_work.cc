@@ -297,11 +297,10 @@ void Follower::Work::ask() {
   let_go(true);
 }
 
-// Returns the newest entry about the upgrade `id`, which has failed. If the ledger has lost this
-// entry or cannot be read, but `id` is the upgrade that this follower has requested last, makes the
-// entry from the facts that this follower remembers. Otherwise, refuses if the ledger cannot be
-// read. If the ledger can be read and has no such entry, no follower of this directory has
-// requested the upgrade, and the function returns nothing.
+// Returns the newest entry about the failed upgrade `id`. If the ledger (the record of upgrades)
+// lacks it or cannot be read, but this follower has requested this upgrade last, makes the entry
+// from memory. Otherwise refuses if the ledger cannot be read, and returns nothing if no follower
+// of this directory has requested the upgrade.
 Result<std::optional<Entry>> Follower::Work::entry_of(const std::string& id) const {
   const auto known = ledger();
   const Entry* last = known ? upgrade_of(known.value(), id) : nullptr;

@@ -79,9 +79,8 @@ class FollowerNotes {
   // kept.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
 
-  // Sets the time of the next try, which next_try() returns: one pause after now. Each try to write
-  // the kept entries begins with this call, so that the pause follows even if the directory cannot
-  // be opened.
+  // Sets the time that next_try() returns to one pause from now. Called at the beginning of each
+  // try to write the kept entries, so that a pause follows even if the directory cannot be opened.
   void put_off();
   void try_again(const Directory& directory);
 

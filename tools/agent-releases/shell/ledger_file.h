@@ -1,8 +1,7 @@
-// Reads the ledger file, appends to it, and limits its size. Several programs may use the file at
-// the same time, and a power cut may come at any moment. ledger.h interprets the lines of the file.
-//
-// The ledger file is locked only for moments, independently of the writer's lock of the directory
-// (store.h). Only the owner of the file can open it, so no other user can lock it.
+// Reads the ledger file, appends to it, and limits its size, even if several programs use it at the
+// same time and a power cut may come at any moment. ledger.h interprets the lines of the file. The
+// file is locked only for moments, independently of the writer's lock of the directory (store.h).
+// Only the owner of the file can open it, so no other user can lock it.
 #pragma once
 
 #include <vector>
@@ -20,10 +19,9 @@ namespace agent_releases {
 // Reads the entries of the ledger. Returns an empty list if the ledger does not exist.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Appends the entry and syncs the file. First removes an incomplete last line, which a crash has
-// left behind. If the append fails, removes the part of the entry that was written. `patience` says
-// how long to wait for the lock of the file. By default this function does not wait, because an
-// event loop must not block.
+// Appends the entry and syncs the file. Removes an incomplete line that a crash has left at the end
+// and, if the append fails, the part of the entry that was written. `patience` says how long to
+// wait for the lock of the file: by default not at all, because an event loop must not block.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

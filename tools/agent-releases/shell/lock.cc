@@ -51,8 +51,8 @@ Result<std::optional<upgrader::OwnedFd>> try_lock(const Directory& directory,
     if (!named) return named.refusal();
     const auto& there = named.value();
     if (!there || there->st_ino != status.st_ino || there->st_dev != status.st_dev) continue;
-    // Only the holder of the lock may change the mode. Another process that holds it may have given
-    // the file its final mode, and be about to rename it.
+    // Change the mode only now that this process holds the lock. While another process holds it,
+    // that process may have set the file's final mode, which must stay.
     if ((status.st_mode & permission_bits) != lock_mode && ::fchmod(descriptor, lock_mode) != 0) {
       return refusal_from_errno("change the mode of", path);
     }

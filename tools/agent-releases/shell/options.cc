@@ -26,8 +26,8 @@ CLI::Option* add_version(CLI::App& command, const std::string& name,
   });
 }
 
-// Adds an option whose value `parse` turns into a number. If it cannot, the error message says that
-// the option needs `wanted`.
+// Adds an option with a number, which `parse` reads from the value. If `parse` fails, the error
+// message says that the option needs `wanted`.
 void add_number(CLI::App& command, const std::string& name, std::optional<std::int64_t>& number,
                 std::optional<std::int64_t> (*parse)(std::string_view), const std::string& wanted) {
   command.add_option_function<std::string>(
@@ -238,8 +238,8 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
   return std::chrono::floor<std::chrono::seconds>(*age).count();
 }
 
-// Returns the message for a command line that lacks a required part. If the command is missing, and
-// an argument stands in its place, the message names the argument.
+// Returns the message for a command line that lacks a required part. If no known command is given,
+// the message names the first unknown argument, which may be a misspelled command.
 std::string complaint_of(const CLI::App& app, const CLI::RequiredError& error) {
   const CLI::App* key = app.get_subcommand("key");
   const bool is_half = key->parsed() && key->get_subcommands().empty();

@@ -70,10 +70,9 @@ std::string end_of(int status) {
   return "exited with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Runs npm or Python as a child process, without a shell, and waits until it exits. The program is
-// looked up in PATH. Returns the child's standard output; its standard error is that of this
-// process. Refuses if the program is missing or fails. If this process is interrupted, so is the
-// child.
+// Runs npm or Python from PATH, without a shell, and waits until it exits. Returns its standard
+// output; its standard error is not redirected. Refuses if the program is missing or fails.
+// Interrupts the child if this process is interrupted.
 Result<std::string> run_child(const std::vector<std::string>& command,
                               const std::string& directory) {
   const std::vector<char*> arguments = upgrader::pointers_to(command);

@@ -29,9 +29,9 @@ constexpr const char* processes_path = "/proc";
 constexpr const char* upgraders_path = "/run/upgrader";
 constexpr const char* status_name = "status.json";
 constexpr std::size_t status_bytes_max = 65'536;
-// If the path of an executable takes more than `executable_bytes_max` bytes when it is escaped, an
-// upgrader cuts the path in its status. The upgrader cuts off whole characters, so the rest may be
-// shorter than this limit, but by fewer than `cut_bytes_max` bytes.
+// An upgrader cuts a path in its status to at most `executable_bytes_max` bytes, counted in the
+// escaped form. It cuts between characters, so a path that was cut is shorter than this limit by
+// fewer than `cut_bytes_max` bytes.
 constexpr std::size_t cut_bytes_max = 16;
 constexpr std::string_view deleted_ending = " (deleted)";
 
@@ -176,10 +176,9 @@ std::optional<std::string> Needs::of(const Release& release) const {
 }
 
 // Returns the file to which the link of --previous leads, or nothing if it leads to no file. `link`
-// is the path of the link in the status of the upgrader `pid`. This path may be wrong for two
-// reasons. In place of each byte that is not UTF-8, it has U+FFFD. And an upgrader of an earlier
-// version gives a relative path, which can be followed only while that upgrader runs. Refuses if
-// such a path leads to no file.
+// is the link's path as the upgrader `pid` shows it in its status. In this path, U+FFFD may replace
+// bytes that are not UTF-8. The path may also be relative, from an older upgrader, and can then be
+// followed only while that upgrader runs. Refuses if such a path leads to no file.
 Result<std::optional<std::string>> target_of_previous(const std::string& link,
                                                       std::optional<std::int64_t> pid) {
   if (link.empty()) return std::optional<std::string>();
@@ -195,9 +194,9 @@ Result<std::optional<std::string>> target_of_previous(const std::string& link,
 // Removes a release: first the program or directory, then the manifest, the signature and the list
 // of files. After a crash in between, the next command removes the remaining files.
 //
-// A directory that comes with the image of a container or the flash of a router lies in a lower
-// layer of an overlay. There it can be removed, but not moved (EXDEV). If the machine crashes while
-// the directory is being removed, a damaged release is left, which a later command can remove.
+// A directory in the lower layer of an overlay, such as a container's image or a router's flash,
+// can be removed but not moved (EXDEV). A crash during this removal leaves a damaged release, which
+// a later command can remove.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);
@@ -264,8 +263,8 @@ Result<std::vector<Use>> uses_of_status(const std::string& text, const std::stri
     }
     uses.push_back({.executable = *executable, .by = "the upgrader of " + control + ", " + part});
   }
-  // the link of the upgrader's option --previous, which may lie outside of the directory of
-  // releases
+  // The program to which the link of --previous leads is needed at a boot if the first agent fails.
+  // The link may lie outside of the directory of releases.
   if (auto boot = parsed.value().object("boot")) {
     const auto link = boot->text("previous", executable_bytes_max);
     const bool is_cut = boot->truth("cut", false);

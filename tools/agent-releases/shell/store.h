@@ -57,8 +57,8 @@ class Store {
   // release has no manifest, returns nothing.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // Returns the operator's wish, which is the content of the file `desired` (see choice.h). Returns
-  // nothing if there is no such file, so that the newest release is wanted.
+  // Returns the operator's wish: the content of the file `desired` (see choice.h). Returns nothing
+  // if this file does not exist; the newest release is wanted then.
   [[nodiscard]] std::optional<Wish> wish() const;
 
   // Returns the version of the release to which the link `name` leads, directly or through other

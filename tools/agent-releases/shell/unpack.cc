@@ -46,8 +46,9 @@ Result<std::string> text_of(const char* text, const char* what) {
   return Refusal{std::string("the archive has ") + what + " that is not UTF-8"};
 }
 
-// `failed` is the refusal of the call that was to make an entry of the archive. If that call failed
-// since the name is taken, returns a refusal that says so. Otherwise returns `failed`.
+// Returns the refusal for an entry of the archive that could not be made. If its name exists
+// already (EEXIST), the refusal says that the archive has the entry twice. Otherwise returns
+// `failed`, the refusal of the call that has failed.
 Refusal refusal_of_entry(const Refusal& failed, const std::string& shown) {
   if (failed.error_number != EEXIST) return failed;
   return Refusal{shown + " is in the archive twice"};
@@ -139,9 +140,9 @@ Outcome Unpacking::fill_hole(const Writing& writing, std::int64_t at, std::int64
   return std::monostate{};
 }
 
-// Writes the content of the current entry, a file of `length` bytes. libarchive skips the holes of
-// a sparse file: with each piece of data, it gives the offset of this piece. Behind the last piece
-// there may be one more hole, of which libarchive says nothing, so it is filled up to `length`.
+// Writes the content of the current entry, a file of `length` bytes. libarchive gives the offset of
+// each piece of data, and skips the holes of a sparse file. It does not report a hole after the
+// last piece, so the rest up to `length` is filled with zeros.
 Outcome Unpacking::copy_data(const Writing& writing, std::int64_t length) {
   std::int64_t at = 0;
   while (true) {

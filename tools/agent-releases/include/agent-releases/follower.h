@@ -1,11 +1,10 @@
 // Decides when an agent requests an upgrade, and to which release. A follower is an object in the
-// agent's process. It watches a directory of releases. If a release in the directory should replace
-// the agent, the follower verifies this release, runs its self-test, requests the upgrade, and
-// records in the ledger how the upgrade ended.
+// agent's process that watches a directory of releases. It verifies a release that should replace
+// the agent, runs its self-test, and requests the upgrade. It then records how the upgrade ended.
 //
 // The follower has no thread and never blocks: when its descriptor fd() is readable, dispatch()
-// does the work that can be done now. The follower executes the program of a release directly,
-// never through a shell.
+// does the work that can be done now. It executes the program of a release directly, never through
+// a shell.
 #pragma once
 
 #include <chrono>
@@ -35,8 +34,8 @@ class Follower {
     // the arguments of the self-test; the follower adds --self-test at the end
     std::vector<std::string> arguments{};
     std::chrono::milliseconds self_test_limit{5'000};
-    // If an upgrade fails, and the release is not at fault: the pause before the release is tried
-    // again.
+    // the pause before a release is tried again, if its upgrade has failed without a fault of the
+    // release
     std::chrono::milliseconds pause{10'000};
   };
 
@@ -69,13 +68,13 @@ class Follower {
   [[nodiscard]] int fd() const;
   void dispatch();
 
-  // Begins to look for releases. Must not be called before the upgrade to this agent is committed:
-  // if the ledger does not have this commit yet, begin() records it.
+  // Begins to look for releases. Must not be called before the upgrade to this agent is committed.
+  // If the ledger (the record of upgrades) does not have this commit yet, begin() records it.
   void begin();
 
-  // Records that an upgrade has failed. The upgrade was requested by this agent, or by an earlier
-  // agent in whose place this agent works as the fallback. An upgrade that no follower of this
-  // directory has requested is ignored.
+  // Records that an upgrade has failed. This agent has requested the upgrade, or an earlier agent
+  // has, and the upgrader has started this agent after the failure. Ignores an upgrade that no
+  // follower of this directory has requested.
   void upgrade_failed(const Failure& failure);
 
  private:

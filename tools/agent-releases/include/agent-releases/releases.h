@@ -103,7 +103,7 @@ class Releases {
 
   // Sets the desired version to `running`, unless the file `desired` exists already. Agents that
   // follow the directory then keep this version even when a newer release is added. The directory
-  // may be without a release of this version.
+  // need not contain a release of this version.
   [[nodiscard]] Outcome hold(const Version& running);
 
   // Records that failures of this version no longer count, so that the release can be tried again.
