@@ -64,7 +64,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(probe_at_);
   consider(judge_at_);
   // While a probe of the daemon is running, agentify must not say `healthy`, because the probe may
-  // fail. So the time to say `healthy` is no deadline yet.
+  // fail. So the time to say `healthy` is ignored until the probe has ended.
   if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;

@@ -40,9 +40,10 @@ namespace agentify {
 // ---- events of the conversation with the upgrader
 
 struct Welcomed {
-  bool candidate = false;  // the agent is a candidate, so its activation begins a trial
-  // True if the upgrader has started this agent in place of the first agent, which has failed. Such
-  // an agent is on trial, although it is not a candidate.
+  // the agent is the new version of an upgrade, so its activation begins a trial
+  bool candidate = false;
+  // True if the upgrader has started this agent because its first agent has failed. Such an agent
+  // is on trial, too, although it is not the new version of an upgrade.
   bool boot = false;
   bool readiness = false;  // the upgrader has the feature `readiness`: see loop.h
   std::optional<Duration> watchdog = {};
@@ -274,9 +275,9 @@ struct Terms {
 
 // The time between two readiness probes, as long as the daemon is not ready.
 inline constexpr Duration ready_interval{100};
-// agentify exits with this status if it cannot exit as the daemon did, which is so in three cases:
-// agentify itself or the command of --check has failed; agentify has stopped a sick daemon
-// (--health-action=exit); agentify does not know how the daemon exited.
+// The exit status of agentify if it cannot exit as the daemon did. There are three cases: agentify
+// itself or the command of --check has failed, agentify has stopped a sick daemon
+// (--health-action=exit), or the daemon's exit status is not known.
 inline constexpr int exit_failed = 1;
 
 // A daemon on trial is judged shortly before the end of the trial. The time between the judgement
@@ -368,9 +369,10 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True unless this agent is a candidate. An upgrader with the feature `readiness` sends READY=1
-  // to init only when its first agent or its fallback has said `healthy`. So these agents say
-  // `healthy` to such an upgrader even with --vouch=no. A candidate does not.
+  // True unless this agent is a candidate (the new version of an upgrade). An upgrader with the
+  // feature `readiness` sends READY=1 to init only when its first agent or its fallback has said
+  // `healthy`. So these agents say `healthy` to such an upgrader even with --vouch=no. A candidate
+  // does not.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

@@ -63,8 +63,8 @@ class Command {
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
   // Reads the output of the command, and the messages of the keeper, which is the command's parent
-  // process. Returns nothing while a process of the command runs. Returns the outcome when all
-  // have exited, and also when the command cannot be started or the keeper has been killed.
+  // process. Returns nothing while a process of the command runs. Returns the outcome when all its
+  // processes have exited, when the command cannot be started, or when the keeper has been killed.
   [[nodiscard]] std::optional<CommandOutcome> look();
   // Returns the last lines of the output, as LastLines::joined() does.
   [[nodiscard]] std::string last_lines() const { return lines_.joined(); }

@@ -2,7 +2,7 @@
 // killed. A keeper (the daemon's parent process) takes the lock before it starts the daemon, and
 // holds the lock until no process of the daemon is left. The lock file lies beside the upgrader's
 // lock file. If the upgrader has no lock, the lock file lies in a directory that only this user can
-// open, so no other user can take the lock or keep agentify from making the file.
+// open: no other user can take the lock, or keep agentify from making the file.
 #pragma once
 
 #include <sys/types.h>

@@ -59,8 +59,8 @@ std::optional<Process> parse_process(std::string_view stat) {
     }
     if (field == parent_field && !take_number(rest, process.parent)) return std::nullopt;
     if (field == threads_field) {
-      // The state is that of the main thread. A process whose main thread has ended works on as
-      // long as it has other threads.
+      // The state in this file is that of the main thread. A process continues to run after its
+      // main thread has ended, if it has other threads.
       int threads = 0;
       if (!take_number(rest, threads)) return std::nullopt;
       if (threads > 1) process.ended = false;
@@ -113,12 +113,12 @@ using upgrader::OwnedFd;
 // The most bytes that are read from /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// At most this many ancestors of a process are read. No process has more ancestors. A process can
-// only seem to have more if some of its ancestors exit while they are read.
+// The most ancestors of a process that are read. No process has more ancestors, but it can seem to
+// have more if ancestors exit while they are read.
 constexpr int parents_max = 4096;
 
-// find_heir() lists the processes at most this many times. Only processes that fork and exit again
-// and again could make it list them more often, and meanwhile the keeper would obey no order.
+// The most times that find_heir() lists the processes. It needs more lists only if processes fork
+// and exit again and again. Meanwhile the keeper (the daemon's parent process) obeys no order.
 constexpr int lists_max = 64;
 
 // Kills `process` through a pidfd, so that a foreign process that has got the same pid cannot be
@@ -156,10 +156,10 @@ std::vector<Process> list_processes() {
   return all;
 }
 
-// Lists the processes again as long as a list shows a newly ended child. If a child was alive when
-// `list` began, and has exited by the time at which its state was read, the list shows it as ended,
-// and no earlier list did. Its orphan may be missing in this list. If a list shows no newly ended
-// child, no process of the family was alive when the list began.
+// Finds a living child of the keeper, the daemon's parent process. While `list` reads /proc, a
+// child may fork and exit, and the list may lack its own child. The exited child is then a zombie
+// that no earlier list has shown, so the processes are listed again. If a list shows neither a
+// living child nor a new zombie, no process of the family was alive when the list began.
 pid_t find_heir(pid_t keeper, const std::function<std::vector<Process>()>& list) {
   std::set<pid_t> ended;
   for (int round = 0; round < lists_max; ++round) {
@@ -186,8 +186,8 @@ bool descends_from(pid_t process, pid_t ancestor,
   for (int i = 0; i < parents_max && way > 0; ++i) {
     if (way == ancestor) return true;
     const std::optional<Process> looked = look(way);
-    // If an ancestor has exited meanwhile, its child has another parent now, so begin anew. If the
-    // same ancestor is missing again, it has not exited: /proc hides it from this user.
+    // If this process has exited meanwhile, its child has another parent now, so begin again. If
+    // the same process is missing a second time, it has not exited: /proc hides it from this user.
     if (!looked && way == missing) return false;
     if (!looked) missing = way;
     way = looked ? looked->parent : process;

@@ -63,11 +63,10 @@ struct Process {
 // list is made may be missing in it.
 [[nodiscard]] std::vector<Process> list_processes();
 
-// Returns what heir() returns, even if processes fork and exit meanwhile. Calls `list`, which
-// returns all processes, until it is certain whether `keeper` has an heir, but at most 64 times;
-// after that, it counts as having none. The keeper must not reap a child meanwhile. One list is not
-// enough: a child of the keeper may fork and exit while the list is made, and its own child, the
-// new orphan, may be missing in this list.
+// Returns the pid that heir() would return, even if processes fork and exit meanwhile. Calls
+// `list`, which returns all processes, until the answer is certain, or returns 0 after 64 calls.
+// One list is not enough: a child of the keeper may fork and exit while the list is made, and the
+// list may lack its own child. The keeper must not reap a child meanwhile.
 [[nodiscard]] pid_t find_heir(pid_t keeper,
                               const std::function<std::vector<Process>()>& list = list_processes);
 
@@ -77,8 +76,8 @@ struct Process {
 // Returns true if the process exists and has not exited.
 [[nodiscard]] bool is_living(pid_t process);
 
-// Returns true if `process` is `ancestor` or a descendant of it. Looks only at `process` and its
-// ancestors. Each of them may exit meanwhile, except `ancestor`.
+// Returns true if `process` is `ancestor` or a descendant of it. Reads only `process` and its
+// ancestors. The answer is right even if some of them exit meanwhile, but `ancestor` must not exit.
 [[nodiscard]] bool descends_from(
     pid_t process, pid_t ancestor,
     const std::function<std::optional<Process>(pid_t)>& look = look_at);

@@ -47,9 +47,9 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade in the ledger. The upgrader tells an agent of a failed upgrade in one
-  // of two messages: in `upgrade_failed` if the agent has stayed active, or in `welcome` if the
-  // agent is a fallback, which the upgrader has started because of the failure.
+  // Records a failed upgrade in the ledger (the record of upgrades). An agent that has stayed
+  // active learns of the failure from the message `upgrade_failed`. An agent that the upgrader has
+  // started because of the failure learns of it from its `welcome`.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

@@ -220,8 +220,8 @@ void Keeper::start() {
 }
 
 // Makes the process `pid` the daemon's main process, if it descends from the keeper. If it is not a
-// child of the keeper, wait(2) cannot report its exit, so a pidfd is opened that reports the exit.
-// While the main process is alive, a process that has exited cannot take its place.
+// child of the keeper, opens a pidfd, because wait(2) cannot report its exit. Does nothing if `pid`
+// has exited and the daemon still has a main process.
 void Keeper::adopt(pid_t pid) {
   if (phase_ == Phase::keeping && (pid == main_ || !is_living(pid))) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {

@@ -25,7 +25,8 @@ struct ChildSetting {
   std::vector<std::string> environment = {};
   // the index of the entry LISTEN_PID= in `environment`, into which the child writes its own pid
   std::optional<std::size_t> listen_pid = {};
-  // How many descriptors the child inherits under the same numbers: 3 and the descriptors after it.
+  // The number of descriptors, counted from descriptor 3, that the child inherits under the same
+  // numbers.
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets in the child; -1 for none
   int ready_pipe = -1;
@@ -84,8 +85,8 @@ class KeeperHandle {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // Returns true if the connection has room for many more orders, and false if the keeper has not
-  // yet read so many orders that there may soon be no room.
+  // Returns true if the connection has room for many more orders. Returns false if so many orders
+  // are still unread that the connection may soon be full.
   [[nodiscard]] bool has_room() const;
   // Returns the next news from the keeper. Returns nothing if no news has come or the keeper has
   // died; over() returns true if the keeper has died.

@@ -17,9 +17,8 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The pids of keepers, the parent processes of the daemon and of commands. Keepers are child
-// processes of agentify. abandon() has closed the connections to these keepers, but the keepers
-// have not been reaped yet.
+// The pids of the keepers that abandon() has disconnected, and that have not been reaped yet. A
+// keeper is a child of agentify, and the parent process of the daemon or of a command.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;

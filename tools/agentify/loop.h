@@ -38,7 +38,7 @@ class NotifySocket {
 
   struct Received {
     NotifyMessage message;
-    pid_t stranger = 0;  // the pid of a sender that is no descendant of the keeper, else 0
+    pid_t stranger = 0;  // the pid of a sender that does not descend from the keeper, or 0
   };
   // Returns the next message, or nothing if none has come.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;

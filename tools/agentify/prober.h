@@ -68,14 +68,15 @@ class ConnectionProbe {
   // request() cannot return the outcome immediately, `told` is later called with the outcome.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
-  // known immediately. Otherwise the function that prepare() got is called later with the outcome.
+  // known immediately. Otherwise `told`, which was passed to prepare(), is called later with the
+  // outcome.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
   // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
-  // followed. Returns the outcome if it is known immediately. Otherwise the function that prepare()
-  // got is called later with the outcome.
+  // followed. Returns the outcome if it is known immediately. Otherwise `told`, which was passed to
+  // prepare(), is called later with the outcome.
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
-  // Ends the current probe without an outcome: the function that the caller has passed to prepare()
-  // is not called.
+  // Ends the current probe without an outcome: `told`, which was passed to prepare(), is not
+  // called.
   void end();
   void close();
 
@@ -129,8 +130,7 @@ class Prober {
   // Calls `told` once with the outcome, immediately or later. If `fresh` is true, a `file` probe
   // succeeds only if the file has changed since the call of remember_file().
   void ask(bool fresh, Told told);
-  // Ends the current probe without an outcome: the function that the caller has passed to ask() is
-  // not called.
+  // Ends the current probe without an outcome: `told`, which was passed to ask(), is not called.
   void end();
   // Ends the current probe, and closes the prober for good.
   void close() {

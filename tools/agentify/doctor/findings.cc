@@ -126,10 +126,9 @@ std::string in_words(const Listener& listener) {
 
 namespace {
 
-// If a daemon neither listens nor sends READY=1, the doctor watches its start until its processes
-// have been idle for silent_time(). That is at least silent_time_min. On a slow machine it is
-// longer: the delay between the upgrader's start and the daemon's start, times silent_time_factor.
-// On an idle machine, this delay is some 50 ms.
+// If a daemon neither listens nor sends READY=1, its start counts as finished when its processes
+// have been idle for silent_time(). This is the delay between the upgrader's start and the daemon's
+// start (some 50 ms on an idle machine) times silent_time_factor, but at least silent_time_min.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -190,9 +189,9 @@ std::string ready_of(const Findings& findings) {
   return "";
 }
 
-// Returns the value for --stop. A daemon that the doctor has ended at once may need minutes when it
-// has served for days, for example to save its data. So the signal has no time, and the daemon may
-// use the whole stop timeout.
+// Returns the value for --stop. A signal other than SIGKILL that has ended the daemon gets no time
+// limit of its own, so the daemon may use the whole stop timeout. A daemon that the doctor has
+// ended at once may need minutes after days of service, for example to save its data.
 std::string stop_of(const SignalledEnd& end) {
   if (end.signal == SIGKILL) return "TERM:10s,KILL";
   return upgrader::signal_name(end.signal).substr(3);

@@ -82,8 +82,8 @@ struct KnownDaemon {
 
 // Returns true if the log shows that agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
-// Returns true if the log shows that the daemon's first process has exited, and that agentify has
-// gone on with another one.
+// Returns true if the log shows that the daemon's first process has exited, and that agentify now
+// regards another process as the daemon's main process.
 [[nodiscard]] bool has_forked(std::string_view log);
 // Returns how many processes of the daemon, as the log says, had to be killed after its main
 // process had exited.
@@ -119,10 +119,9 @@ class StartWatch {
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
   // Adds an observation, made at the time `now`, to the findings. Returns true if the daemon has
-  // been watched for long enough. If the daemon listens or has said READY=1, it is watched until no
-  // new listener has appeared for some time. Otherwise it is watched until all its processes have
-  // slept for silent_time(), because a process that computes or waits for a processor may still be
-  // starting. No daemon is watched for longer than half a minute.
+  // been watched for long enough: until no new listener has appeared for some time, but for at most
+  // half a minute. If the daemon neither listens nor has said READY=1, it may still be starting as
+  // long as it is busy, so it is watched until all its processes have slept for silent_time().
   [[nodiscard]] bool look(const StartLook& look, upgrader::Duration now, Findings& findings);
 
   // Returns true if the daemon's process has been observed.

@@ -17,8 +17,8 @@
 
 namespace agentify {
 
-// The class RunLog keeps at most twice this many bytes of the newest output of a run, and at most
-// this many bytes of the older output.
+// RunLog keeps at most twice this many bytes of the newest output of a run. Of the older output, it
+// keeps at most this many bytes.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 // Keeps the output of a run that the doctor needs, in bounded memory: the newest output complete,

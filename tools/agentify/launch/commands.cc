@@ -82,9 +82,9 @@ int start(const Launch& launch) {
                   error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// Returns `launch` with the name of the upgrader's directory. The name is the value of --name.
-// Without --name, it is the content of the file `.name` in the directory of --releases, or else the
-// base name of this directory. Without --name and --releases, it is the base name of the daemon.
+// Returns `launch` with the name of the upgrader's directory. Without --name, this is the content
+// of the file `.name` in the directory of --releases, or else the base name of that directory.
+// Without --releases, it is the base name of the daemon.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);

@@ -53,10 +53,9 @@ using LaunchLine = upgrader::CommandLineOf<Launch>;
 
 // ---- the upgrader's directory and its command line
 
-// Returns `launch` with a name: the value of --name, or if that is empty, `name_of_releases`. If
-// both are empty, the name is the base name of the directory of releases. If there is no such
-// directory, it is the base name of the daemon. Returns an error if the name cannot be the name of
-// a directory.
+// Returns `launch` with a name, which is the first of these that is not empty: --name,
+// `name_of_releases`, the base name of the directory of releases, the base name of the daemon.
+// Returns an error if the name cannot be the name of a directory.
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);
 

@@ -90,7 +90,8 @@ std::string judge_directories(const Launch& launch) {
   return "";
 }
 
-// Sets what follows the options, and checks the whole. Returns what is wrong, or an empty text.
+// Sets the init system, the daemon and the daemon's arguments, and then checks that all options fit
+// together. Returns what is wrong, or an empty text.
 std::string finish_unit(const std::vector<std::string>& words,
                         const std::optional<InitSystem>& init, Unit& unit) {
   if (!init) return "--init=INIT is missing: systemd, openrc, runit, ...";

@@ -76,11 +76,11 @@ struct UnitTimes {
 
 // ---- common parts of all service files: comments, which are lines that begin with `# `
 
-// Returns the comments that follow the first paragraph of every service file. These comments say
-// how to disable the distribution's own service (with the commands in `off`), how to upgrade by
-// hand, and which program runs after a failed upgrade or a boot. They also have commands that an
-// administrator can run so that the package manager requests upgrades. `by_hand` is the command of
-// the init system that requests an upgrade. It is empty if the init system has no such command.
+// Returns the comments after the first paragraph of every service file. They say how to disable the
+// distribution's own service (with the commands in `off`), how to upgrade by hand, and how to let
+// the package manager request upgrades. They also say which program runs after a failed upgrade and
+// after a boot. `by_hand` is the init system's command that requests an upgrade, or empty if there
+// is none.
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);
 // Returns the text as comment lines, wrapped at the line width.

@@ -62,11 +62,10 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
   return upgrader::parse_duration(value).value_or(by_default);
 }
 
-// Returns the shell commands that an administrator can run so that each new version of the daemon's
-// package leads to an upgrade. They install a hook, which apt calls when it has unpacked and
-// configured packages. An earlier upgrade would run a mixture of old and new files. If the daemon's
-// file, or the link to it, has changed since the upgrader's lock file was last touched, the hook
-// touches the lock file and requests an upgrade.
+// Returns shell commands for an administrator who wants each new version of the daemon's package to
+// cause an upgrade. They install a hook, which apt calls when all packages are configured: an
+// earlier upgrade would run a mixture of old and new files. If the daemon's file or the link to it
+// is newer than the upgrader's lock file, the hook touches the lock file and requests an upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string daemon = shell_word(unit.launch.daemon);
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
