@@ -57,9 +57,9 @@ std::vector<Notification> NotifySocket::take() {
   return all;
 }
 
-// Sends a datagram on to init and returns it as a notification. Ignores a datagram that is too
-// long, or whose sender is neither the child nor a process of root or of this user. For a datagram
-// that is ignored, returns nothing.
+// Sends a datagram on to init, and returns it as a notification. Returns nothing, and sends
+// nothing, if the datagram is too long, or if its sender is neither the child nor a process of root
+// or of this user.
 std::optional<Notification> NotifySocket::judge(Datagram datagram) {
   const ucred& sender = datagram.sender;
   if (!counts(sender.pid, sender.uid)) {

@@ -42,13 +42,13 @@ class NotifySocket {
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
   // Returns true while notifications wait for room in the queue of init's socket. The caller must
-  // then call pass_on() every pass_on_interval. poll() cannot be used in place of the interval: it
-  // reports room in the queue of init's socket only to sockets that are connected to that socket.
+  // then call pass_on() every pass_on_interval. poll() would not help: it reports room in that
+  // queue only to sockets that are connected to init's socket.
   [[nodiscard]] bool waits() const { return !waiting_.empty(); }
 
   // Reads the datagrams that have come, at most datagrams_in_turn. Ignores datagrams that are too
-  // long, or whose sender does not count (see set_child()). Sends all others on to init, and
-  // returns them.
+  // long, or whose sender does not count (see set_child()). Sends all other datagrams on to init,
+  // and returns them.
   [[nodiscard]] std::vector<Notification> take();
   // Sends as many waiting notifications to init as init's socket has room for.
   void pass_on();
