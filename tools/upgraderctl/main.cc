@@ -120,7 +120,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::canonical(*link, error);
   if (!error) return program.string();
-  // The upgrader makes the link at its first commit.
+  // The upgrader makes the link at its first commit. So a missing link means that no version was
+  // committed yet.
   std::error_code no_link;
   if (std::filesystem::symlink_status(*link, no_link).type() ==
       std::filesystem::file_type::not_found) {

@@ -22,8 +22,8 @@ std::string executable_of(const std::string& id, const Status& status) {
   return {};
 }
 
-// Returns true if the upgrade `id`, whose cancel was refused, is still under way, since somebody
-// has opened its gate. Returns false if the upgrade has failed, even if its candidate still runs.
+// Returns true if the upgrade `id`, which could not be cancelled because somebody has confirmed it,
+// is still under way. Returns false if the upgrade has failed, even if its new agent still runs.
 bool is_beyond_gate(const Status& status, const std::string& id) {
   return is_under_way(status, id) && status.phase != "abandoning" &&
          status.phase != "shutting_down";
@@ -248,11 +248,9 @@ void Conversation::examine_upgrade(const Status& own) {
 }
 
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
-// keeps only the newest answers. This is possible if status.json is full of answers that were not
-// there before the request was sent. When the upgrader has dropped an answer, it no longer knows
-// the name of the request, and would obey the request again. So upgraderctl writes no request again
-// when `out_of_sight` is set, except a request for an upgrade: the upgrader recognizes the upgrade
-// by its id.
+// keeps only the newest answers. This is possible if all answers there are newer than the request.
+// The upgrader has then forgotten the request, and would obey it a second time. So it must not be
+// written again, unless it requests an upgrade, which the upgrader recognizes by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

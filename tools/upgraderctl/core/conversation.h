@@ -3,11 +3,11 @@
 // exit status it ends. Does no input or output and reads no clock: the caller passes events with
 // their times.
 //
-// A request is for one process of the upgrader: the process that has the FIFO open for reading when
-// upgraderctl opens the FIFO for writing. upgraderctl opens the FIFO first, and then reads
-// status.json. While the process lives, upgraderctl may write the same request again, because the
-// upgrader obeys a request only once as long as it knows the request's name or the upgrade's id.
-// When the process has exited, upgraderctl writes nothing more.
+// A request is for one process of the upgrader: the process that reads the FIFO when upgraderctl
+// opens the FIFO. Only after that, upgraderctl reads status.json, so the status is of the same
+// process. While this process lives, upgraderctl may write the request again: the upgrader obeys a
+// request only once, as long as it knows the request's name or the upgrade's id. When the process
+// has exited, upgraderctl writes nothing more.
 //
 //   stage        until                                        next stage
 //   asking       the status shows the answer, or the          finished if the request is refused or

@@ -51,10 +51,10 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Returns the exit status and message of a command that must not send its request, because `status`
-// shows that the upgrade that --id names has ended. Otherwise returns nothing. If the request were
-// sent, an upgrader that has been restarted since then would begin the upgrade a second time.
-// `life` is a part of the message that says which upgrader process has written `status`.
+// Returns the exit status and message of a command if the upgrade that --id names has ended
+// already, as `status` shows. The request must not be sent then: a restarted upgrader would begin
+// the upgrade a second time. Otherwise returns nothing. `life` says in the message which upgrader
+// process has written `status`.
 std::optional<NoErrand> ended_before(const Options& options, const std::optional<Status>& status,
                                      const std::string& life) {
   if (!options.id || !status) return std::nullopt;
@@ -71,10 +71,9 @@ std::optional<NoErrand> ended_before(const Options& options, const std::optional
 }
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
-// same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing in two
-// cases in which the paths cannot be compared: upgraderctl does not find the file, because the
-// upgrader may see a different file system; or --previous is given, whose link leads to a
-// different executable after the next commit.
+// same id. Returns nothing if the command has no --id or no EXECUTABLE, or if its file is not
+// found, because the upgrader may see a different file system. Also returns nothing with
+// --previous, whose link leads to a different executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -82,9 +81,9 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Returns the exit status and message of a command that must not send its request, because the
-// upgrade that --id names is to a different EXECUTABLE. Otherwise returns nothing. If the request
-// were sent, the command would report the outcome of that upgrade as if it were its own.
+// Returns the exit status and message of a command if the upgrade that --id names is to a different
+// EXECUTABLE. The request must not be sent then: the command would report the outcome of that
+// upgrade as its own. Otherwise returns nothing.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -95,10 +94,10 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Returns the exit status and message of a command that must not send its request, because the
-// upgrade that --id names may have ended under the previous upgrader: the status of the previous
-// upgrader cannot be read, and the upgrade is not under way now. Otherwise returns nothing. If the
-// request were sent, the upgrade could begin a second time.
+// Returns the exit status and message of a command if the upgrade that --id names may have ended
+// under the previous upgrader, whose status cannot be read. The request must not be sent then,
+// because the upgrade could begin a second time. Returns nothing in all other cases, for example if
+// the upgrade is under way now.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;

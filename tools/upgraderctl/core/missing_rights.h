@@ -1,6 +1,7 @@
-// Decides when a command that waits for an upgrader ends because the caller lacks the rights to
-// read the control directory. Root may make the directory for another user: with mode 0700, and
-// only then with this user as its owner. In between this user lacks the rights only for a moment.
+// Decides when a command that waits for an upgrader ends because the caller may not read the
+// control directory. Root may make the directory for a different user, first with mkdir (mode 0700)
+// and then with chown. Between the two commands that user lacks the rights for a moment, which must
+// not end the command.
 #pragma once
 
 #include <optional>

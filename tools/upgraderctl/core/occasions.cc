@@ -59,10 +59,9 @@ std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // After a restart of the upgrader, `look.previous` is the last status of the upgrader process
-  // before the restart. It may show upgrades that have ended since the last call of this function.
-  // `upgraderctl on good` ignores these upgrades, because an agent is good only if the current
-  // upgrader has kept it active for long enough.
+  // After a restart of the upgrader, `look.previous` is the last status before the restart. It may
+  // show upgrades that have ended since the last call of this function. `upgraderctl on good`
+  // ignores them: an agent is good only if the current upgrader has kept it active for long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   if (kind_ != Occasion::good || has_run(look)) {
     look_at_endings(*look.status, keys);
@@ -73,8 +72,8 @@ std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
 }
 
 // Returns true if the upgrader that wrote the status runs, or was seen running before. Otherwise
-// the status may be older than this boot of the machine, if the control directory is on a disk: the
-// upgrades in that status do not show that anything works now.
+// the status may be older than the last boot, if the control directory is on a disk. The upgrades
+// in such a status do not show that anything works now.
 bool Occasions::has_run(const Look& look) {
   const std::string life = life_of(*look.status);
   if (!look.status->ended && !has_gone(look.hearing)) running_life_ = life;

@@ -1,17 +1,16 @@
 // Decides when `upgraderctl on` runs its command, and with which environment variables. Also ends
 // `upgraderctl on` if the rights to read the status are missing. runner.h reads the control
-// directory, calls this class after each reading and when the command has exited, and runs the
-// command. The command is run on these occasions:
+// directory and runs the command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
 //             not on trial; also at each commit of an upgrader that this process has seen running
 //   commit    at each upgrade that was committed
 //   fallback  at each upgrade that fell back
 //
-// The files status.json and previous.json show upgrades that had ended before upgraderctl was
-// started. The command runs for these upgrades, too, for the oldest upgrade first. Only this
-// process remembers for which occasions the command has run. So if upgraderctl is restarted, the
-// command may run a second time for the same occasion. A command that fails is run again.
+// The command also runs for upgrades that had ended before upgraderctl was started, the oldest
+// first, as far as status.json and previous.json show them. A command that fails is run again. If
+// upgraderctl is restarted, the command may run a second time for the same occasion, because only
+// this process remembers for which occasions the command has run.
 #pragma once
 
 #include <optional>
@@ -26,8 +25,8 @@ namespace upgraderctl {
 enum class Occasion { good, commit, fallback };
 
 // An occasion is an event, such as a commit, for which the command must run. At most this many
-// occasions wait for their command. If one more comes, the oldest is dropped. But if the command
-// for the oldest is running or will be run again, the second oldest is dropped.
+// occasions wait for their turn. If one more comes, the oldest is dropped, except the one whose
+// command is running or will be run again.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // If the command fails, it is run again after this pause.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -55,7 +54,7 @@ class Occasions {
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
   // Returns when to read the control directory and to call next() again, even if nothing in the
   // directory has changed by then. The time is on the clock of next()'s argument `now`. Returns
-  // no value if there is nothing to do before the directory changes or the command exits.
+  // nothing if there is no such time.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
@@ -77,9 +76,9 @@ class Occasions {
   // The agent that was active in the last status that was read. Used only for the occasion `good`,
   // until that occasion has come in this run of the upgrader.
   std::string active_;
-  // The time since which the agent active_ has been seen active and not on trial. Used only for the
-  // occasion `good`. Absent while there is no such agent, and after the occasion has come in this
-  // run of the upgrader.
+  // Since when the agent active_ has been active and not on trial. Used only for the occasion
+  // `good`. Absent if there is no such agent, or if the occasion has come already in this run of
+  // the upgrader.
   std::optional<Duration> active_since_;
 };
 

@@ -90,7 +90,7 @@ std::string upgrader_text(const Status& status, Hearing hearing, Moment now) {
 }
 
 // Returns the word that replaces the phase if the phase in the status may be out of date. Returns
-// an empty text if the upgrader writes its status, or if nothing is known.
+// an empty text if the phase is current, or if it is not known whether it is.
 std::string word_for_old_phase(Hearing hearing) {
   if (hearing == Hearing::gone) return "gone";
   if (hearing == Hearing::unseen) return "unseen";

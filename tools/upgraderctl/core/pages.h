@@ -48,10 +48,9 @@ struct Listed {
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 
-// The file of last words has a daemon's last lines of output. agentify writes this file as soon as
-// the daemon has failed, and this failure ends the upgrade. So the file belongs to a failed upgrade
-// if it was written at most this long after the end of the upgrade. A file that was written later
-// belongs to a later failure of the daemon, which no upgrade has caused.
+// The file of last words has a daemon's last lines of output. agentify writes it as soon as the
+// daemon has failed, and this failure ends the upgrade. A file that was written more than this time
+// after the end of an upgrade belongs to a different failure.
 inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
 
 // Returns the lines of the page of `why`, escaped and without newlines. `last_words` are the last

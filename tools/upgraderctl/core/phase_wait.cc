@@ -77,8 +77,9 @@ Orders PhaseWait::nobody_runs() {
   return say_once("no upgrader runs there yet; waiting for phase " + phase_);
 }
 
-// Handles the end of an upgrader that this wait has not seen running. Says how the upgrader ended,
-// even if another sentence was said before: without init no other upgrader follows.
+// Handles the exit of an upgrader that this wait has not seen running. Prints how the upgrader
+// exited, even if another message was printed before. The user must know this: the wait goes on for
+// ever if no init restarts the upgrader.
 Orders PhaseWait::nobody_runs_any_more(const Ended& ended) {
   if (!std::exchange(told_end_, true)) told_ = false;
   return say_once("the upgrader has ended " + end_clause(ended) + "; waiting for phase " + phase_);

@@ -42,9 +42,9 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // A right deadline lies in the future, so a deadline in the future does not show whether it was
-  // written before the clock was set. Correct the deadline if the start time of the phase
-  // (status.since), which was written together with it, must be corrected.
+  // A deadline in the future may be right, or may have been written before the clock was set. It
+  // was written together with status.since, the start of the phase. So correct it if status.since
+  // must be corrected.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

@@ -8,11 +8,12 @@
 namespace upgraderctl {
 
 // Returns the status with its times converted to the machine's current clock. `age` is how long the
-// upgrader has run, by a monotonic clock, so its true start is `now` - `age`. If the true start and
-// the recorded start (status.upgrader.since) differ by less than two seconds, returns the status
-// unchanged. Otherwise adds the difference to the recorded start and to every wrong time that pages
-// show. A time is wrong if it is earlier than the true start or in the future. A deadline may be in
-// the future even if it is right, so status.deadline counts as wrong only if status.since is wrong.
+// upgrader has run, by a monotonic clock, so it was started at `now` - `age`.
+//
+// If the recorded start (status.upgrader.since) differs from this by two seconds or more, adds the
+// difference to it and to every wrong time that pages show. A time is wrong if it is earlier than
+// the true start or in the future. status.deadline may rightly be in the future, so it is corrected
+// only together with status.since.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl

@@ -20,8 +20,8 @@ struct Scene {
   std::optional<Life> life;          // the upgrader that performs that upgrade
 };
 
-// Runs a Decider (decider.h) until it returns the order Finish, the exit status and the final
-// message, and returns this order. Meanwhile shows the steps of an upgrade, if `scene.progress` is
+// Runs a Decider (decider.h) until it returns the order Finish (the exit status and the final
+// message), and returns this order. Meanwhile shows the steps of an upgrade, if `scene.progress` is
 // set. If the decider may send a request, the upgrader's FIFO must be open.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
