@@ -280,8 +280,9 @@ inline constexpr Duration ready_interval{100};
 // (--health-action=exit), or the daemon's exit status is not known.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged shortly before the end of the trial. The time between the judgement
-// and the end is a tenth of the trial's length, but at most this constant.
+// A daemon on trial, whose version is not committed yet, is judged shortly before the end of the
+// trial. The time between the judgement and the end is a tenth of the trial's length, but at most
+// this constant.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {

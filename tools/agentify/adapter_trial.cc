@@ -10,8 +10,9 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// A daemon on trial that has become ready must stay well for some time (--settle) before agentify
-// says `healthy`. In that time, agentify checks the daemon's health at least this many times.
+// A daemon on trial, whose version is not committed yet, must stay well for some time (--settle)
+// after it has become ready, before agentify says `healthy`. In that time, agentify checks the
+// daemon's health at least this many times.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -39,9 +40,9 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Judges the daemon shortly before the trial ends, and sends `unfit` if the daemon does not work.
-// Without this message, the upgrader would commit a daemon that does not work, or would roll the
-// upgrade back without knowing the reason. An `extend` does not delay the judgement, because
+// Judges a daemon on trial shortly before the trial ends, and sends `unfit` if the daemon does not
+// work. Without this message, the upgrader would commit a daemon that does not work, or would roll
+// the upgrade back without knowing the reason. An `extend` does not delay the judgement, because
 // `extend` does not prolong a trial.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;

@@ -8,8 +8,8 @@
 namespace agentify {
 namespace {
 
-// The number of names at the end of the program's path in which the version is looked for: the
-// program's own name, and the names of the three directories above it.
+// The version is looked for in this many names at the end of the program's path: the program's own
+// name, and the names of the three directories above it.
 constexpr std::size_t named_releases_max = 4;
 
 bool is_digit(char byte) {

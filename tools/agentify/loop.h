@@ -131,9 +131,11 @@ class Loop {
   // The time when a message from a stranger was last logged. A stranger is a process that has
   // written to NOTIFY_SOCKET without being a process of the daemon.
   std::optional<Time> stranger_logged_;
-  // How many messages have come from strangers since stranger_logged_.
+  // How many messages have come since stranger_logged_ from strangers, which are processes that do
+  // not belong to the daemon.
   std::size_t strangers_ = 0;
-  bool waits_for_keeper_ = false;  // no message of the daemon is read until the keeper has room
+  // the daemon's messages wait until the keeper has room for orders
+  bool waits_for_keeper_ = false;
 
   Watch agent_watch_;
   Watch keeper_watch_;
