@@ -118,7 +118,7 @@ class Conversation : public Decider {
     // True if a different request with the same id may have begun the upgrade. This command then
     // checks that the upgrade leads to the executable that the command names.
     bool compares = false;
-    // in a rehearsal: the candidate was ready, and its peak memory was asked for
+    // for `rehearse`: the new agent was ready, and the order to read its peak memory was given
     bool measured = false;
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
@@ -132,8 +132,8 @@ class Conversation : public Decider {
     // disappeared
     std::optional<Duration> vanished;
     std::optional<Moment> told_late;  // the last missed deadline that the user was told of
-    // how the command `rehearse` ends when its request to cancel the upgrade has been answered;
-    // absent unless the command was interrupted or its time is up
+    // for `rehearse`, if it was interrupted or its time is up: how the command ends when its
+    // request to cancel the upgrade has been answered
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -72,7 +72,7 @@ class Occasions {
   bool running_ = false;
   std::optional<Duration> retry_at_;
   std::string running_life_;  // the last run of the upgrader that was seen running
-  std::string good_life_;     // the run of the upgrader in which the occasion `good` has come
+  std::string good_life_;     // the run of the upgrader in which an agent was last found good
   // The agent that was active in the last status that was read. Used only for the occasion `good`,
   // until that occasion has come in this run of the upgrader.
   std::string active_;

@@ -20,7 +20,7 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-// Copies the options from words[at] on to `options`, up to the first argument that is not an
+// Copies the options that begin at words[at] to `options`, up to the first argument that is not an
 // option. Returns the index of that argument.
 std::size_t take_options(const std::vector<std::string>& words, std::size_t at,
                          std::vector<std::string>& options) {
