@@ -1,7 +1,7 @@
 // A capsule is a short record that says why an upgrade failed on a node: see the option --evidence
-// of fleet-agent(8). This file makes the capsule of a failed upgrade. It also shortens a capsule
-// that is too long, which a node may have written. This file does no input or output: its caller
-// has measured the processes, and has read the last part of the daemon's output.
+// of fleet-agent(8). This file makes the capsule of a failed upgrade. Its caller has measured the
+// processes, and has read the end of the daemon's output. This file also shortens capsules that
+// were read from the store and are too long. It does no input or output.
 #pragma once
 
 #include <cstddef>

@@ -76,17 +76,15 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // The current run `run_` continues to its end, even if the node's records do not name it any
-  // more. For a node of the control group, this end is known: it comes `run_.soak_ms` after the
-  // beginning.
+  // If the node's records name no run any more, the current run `run_` still continues to its end.
+  // On a node of the control group, the run ends `run_.soak_ms` after its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. A node of the control group may have several runs for the same rollout, one after
-// the other. In each of them, the record `health` has the failures since the beginning of the first
-// of these runs. No failure is compared twice, since the rollout compares only the first failure of
-// each node.
+// Begins a run. If a node of the control group has several runs for the same rollout, its failures
+// are counted from the beginning of the first run. No failure is compared twice, since the rollout
+// compares only the first failure of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

@@ -1,25 +1,23 @@
-// This file counts the failures of one component (a program that the fleet upgrades) on one node.
-// It also decides when the node reads the component's measures, and when the node writes the record
-// `health`. A measure is a number, such as a latency, that the component reports about itself; this
-// file parses measures, too. The judge of a rollout compares the records `health` of many nodes
-// (judge_watch.h). This file does no input or output.
+// This file watches the health of one component (a program that the fleet upgrades) on one node. It
+// counts failures, and parses the measures: numbers that the component reports about itself, such
+// as a latency. It decides when the node reads the measures, and when it writes the record
+// `health`. This file does no input or output.
 //
-// To judge a new version, a rollout compares the nodes that have moved to this version with the
-// control group: nodes that still run the old version. A run is the time in which one node takes
-// part in this comparison:
+// A rollout compares the health of the nodes that have moved to the new version with the health of
+// the control group: nodes that still run the old version (judge_watch.h). A run is the time in
+// which one node is compared:
 //
-//     the run begins  on a node that has moved: when the soak begins, the time for which the new
-//                     version must work before it is kept. On a node of the control group: when the
-//                     rollout writes the record `control`, which asks the node for its health
-//     the node reads  the measures twice, so that their changes can be computed: one minute after
-//                     the run has begun (or after half of the soak, if that is earlier), and at the
-//                     end of the soak
-//     the node        the record `health` when the run begins, if the rollout compares nodes at
-//     writes          all; when the first failure is counted; and at the end of the soak
+//     a run begins     on a node that has moved: with the soak, the time for which the new version
+//                      must work before it is kept. On a node of the control group: when the
+//                      rollout writes the record `control`, which asks the node for its health
+//     measures         are read twice: one minute after the beginning of the run (or after half of
+//                      the soak, if that is earlier), and at the end of the soak
+//     `health`         is written at the beginning of the run (if the rollout compares nodes), at
+//                      the first failure, and at the end of the soak
 //
-// So a node writes the record at most three times in each run, however often the component fails.
-// Before a run, the node reads no measures and writes no record, but it counts failures: a node
-// that has failed before its run is not compared.
+// So a node writes the record at most three times in a run, however often the component fails.
+// Before a run, the node only counts failures: a node that has failed before its run is not
+// compared.
 #pragma once
 
 #include <cstddef>

@@ -43,15 +43,15 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. Report the answer again if the event is about a new write of
-    // the command, which has a new revision: the controller then asks for the answer again.
+    // The command was answered before. If the controller has written it again (with a new
+    // revision), the controller asks for the answer again, so report it again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
   seen_ = event;
   if (job_ && same) job_->revision = event.revision;
-  // Drop the command in `job_` if this event replaces it and it has not begun. If the store is
-  // being asked about the dropped command, the answer does not count any more.
+  // If this event replaces a command that has not begun, drop the replaced command. The store may
+  // just be checking that command: the result is then ignored.
   const bool replaces = job_ && job_->command.id != event.command.id;
   if (replaces && job_->stage != Job::Stage::acting) job_.reset();
   consider();
@@ -81,15 +81,16 @@ void NodeCommander::consider() {
   if (!command.instance.empty() && command.instance != identity_.instance) return;
   if (ledger_.answer_to(command.id) != nullptr || dropped_ == command.id) return;
   if (job_ && job_->command.id == command.id) return;
-  // An earlier process of fleet-agent has begun this command, and its upgrade is still under way.
+  // An earlier process of fleet-agent has begun this command. Its upgrade is still under way, so
+  // the command must not begin a second time.
   if (run_ && run_->command.id == command.id) return;
   if (now_ < seen_at_ + command.delay_ms) {
     begin_at_ = seen_at_ + command.delay_ms;
     return;
   }
-  // If no `confirm` has come in time, the node already goes back. A `confirm` that comes now gets
-  // its answer together with the phase `unconfirmed`. An earlier answer would look like a failure
-  // of the version.
+  // This `confirm` comes too late: the node already goes back to the old version. The answer waits
+  // until the node reports the phase `unconfirmed`. Without that phase, the answer would look like
+  // a failure of the new version.
   if (command.action == CommandAction::confirm && run_ && run_->late) return;
   const std::string why = why_not(command);
   if (!why.empty()) return answer(command.id, why);
@@ -149,9 +150,8 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // One of the compared records has changed: the command, the record `active` or the record
-    // `stop`. An event will soon report the change. Nothing was done, so this command may still
-    // begin later.
+    // The command, the record `active` or the record `stop` has changed, and an event will soon
+    // report the change. Nothing was done, so this command may still begin later.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -200,8 +200,8 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// Sends the upgrader the order to commit or to go back. If commands have ordered both, the order to
-// go back came later, so only that order is sent.
+// Sends the upgrader the order to commit the new version or to go back. An order to go back
+// replaces an earlier order to commit.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -216,8 +216,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // Report this answer, unless the store has a newer command that is answered already: the
-  // controller waits for the answer to that one.
+  // Report this answer, unless a newer command was already answered: the controller then waits only
+  // for the answer to the newer command.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;

@@ -1,37 +1,34 @@
-// This file executes the commands for one component (a program that is upgraded) on a node, as a
+// This file executes the commands for one component (a program that is upgraded) on one node, as a
 // state machine. A controller writes a command into the store. If the command is for this instance
-// (process) of fleet-agent, and has no answer yet, the node waits until the command's delay has
-// passed since its receipt. Then the command goes through these steps:
+// (process) of fleet-agent and was not answered before, the node waits for the command's delay.
+// Then it executes the command in five steps:
 //
-//     save      the command's id is written to the ledger on disk
-//     ask       a transaction without writes asks the store whether the command is unchanged, this
-//               instance is active and, if the command begins something, the record `stop` is
-//               absent. The node acts only if the store says yes before the command's time limit
-//     act       prepare a release, begin, commit or cancel an upgrade, replace the old version by
-//               the new one that waits, or reboot
-//     save      the answer is written to the ledger on disk
-//     report    answer and progress are written to the store, if this instance is still active
+//     save      write the command's id to the ledger on disk
+//     ask       ask the store, by a transaction without writes, whether the command is unchanged,
+//               this instance is active, and the record `stop` is absent (if the command begins
+//               something). Go on only if the store says yes within the command's time limit
+//     act       prepare a release, begin, commit or cancel an upgrade, let the new version that
+//               waits replace the old one, or reboot
+//     save      write the answer to the ledger on disk
+//     report    write answer and progress to the store, if this instance is still active
 //
-// If a controller writes a command again that the node has answered, the node reports the stored
-// answer, and executes nothing. If fleet-agent was restarted after a command had begun, the
-// upgrader reports how the upgrade of this command has ended, or that it is still on trial (the new
-// version runs, but is not committed). If the upgrader does not know the upgrade, the answer is
-// `interrupted`.
-//
-// An upgrade begins only with a release that a command `prepare` has prepared since the last
-// upgrade. A command with `undo` brings back the version that, according to the ledger, ran just
-// before the current one, and no other version. It is executed even if the record `stop` exists.
-//
-// The node sends the upgrader orders to commit an upgrade, or to go back to the old version. An
-// order that did not arrive, or was refused, is repeated until the upgrade has ended. The upgrader
-// refuses to go back while the old version stops. So this order is sent again as soon as the new
-// version is active.
-//
-// After a command `apply`, the new version stays on trial. It has soaked when it has been active
-// for soak_ms. If no command `confirm` comes within confirm_ms of the activation, by this node's
-// clock, the node goes back to the old version by itself. If confirm_ms is 0, this time is three
-// soaks, but at least five minutes. `confirm` is answered with `done` only when the upgrade is
-// committed.
+// - If a controller writes an answered command again, the node only reports the stored answer
+//   again.
+// - If fleet-agent was restarted during a command, the upgrader reports how the command's upgrade
+//   has ended, or that the new version is still on trial: it runs, but is not committed. If the
+//   upgrader does not know the upgrade, the answer is `interrupted`.
+// - An upgrade begins only with a release that a command `prepare` has prepared since the last
+//   upgrade.
+// - A command with `undo` brings back the version that ran just before the current one, according
+//   to the ledger, and no other version. It is executed even if the record `stop` exists.
+// - An order to the upgrader (to commit an upgrade, or to go back) may get lost or be refused. It
+//   is repeated until the upgrade has ended. The upgrader refuses to go back while the old version
+//   stops, so this order is sent again as soon as the new version is active.
+// - After a command `apply`, the new version is on trial. It has soaked when it has been active for
+//   soak_ms. If no command `confirm` comes within confirm_ms of the activation, by this node's
+//   clock, the node goes back to the old version. If confirm_ms is 0, three times soak_ms is used,
+//   but at least five minutes. `confirm` is answered with `done` only when the upgrade is
+//   committed.
 #pragma once
 
 #include <optional>
@@ -296,8 +293,8 @@ class NodeCommander {
   std::optional<CommandSeen> seen_;
   Ms seen_at_ = 0;
   std::optional<Ms> begin_at_;  // when the delay of the command in `seen_` is over
-  std::string dropped_;         // the id of a command that has not begun within its time limit
-  std::string repeated_;        // the id of the command whose answer the store must have
+  std::string dropped_;   // the id of a command that missed its time limit, and must not begin
+  std::string repeated_;  // the id of the command whose answer the store must have
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to repeat a report that may be lost

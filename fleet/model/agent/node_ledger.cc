@@ -1,7 +1,8 @@
-// The ledger of a component, and those functions of NodeCommander that use it. After a restart of
-// fleet-agent, these functions find out the outcome of a command that an earlier process has begun.
-// They save the ledger, ask the store and report to it, each at most once at a time. They also
-// decide when the event NodeTimePassed must come next.
+// This file implements the ledger of a component (the file in which fleet-agent notes its
+// commands), and the functions of NodeCommander that use it. After a restart of fleet-agent, these
+// functions find out how a command of the earlier process ended. They also save the ledger, ask the
+// store and report to it, each at most once at a time. And they compute the time of the next event
+// NodeTimePassed.
 #include <utility>
 
 #include "fleet/model/agent/node_commander.h"
@@ -62,8 +63,8 @@ void NodeCommander::take(const Restarted& event) {
   if (has_rebooted()) ledger_.reboot_wanted = false;
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command has no answer, the earlier process may have requested its upgrade, and
-  // exited before it could note the upgrade in the ledger.
+  // The last command has no answer. The earlier process may have requested its upgrade, and may
+  // have exited before it noted the upgrade in the ledger. So note the upgrade now.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {

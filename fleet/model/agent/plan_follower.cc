@@ -43,7 +43,8 @@ class Follower {
     if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
-        // `lock` names the last member that may run the step now, in the order of names.
+        // `lock` is the last node, in the order of names, that may run the step now. Later nodes
+        // wait.
         if (!plan_.lock.empty() && facts_.node > plan_.lock) return NothingToDo{};
         return check_and_begin();
       case StepClass::one_at_a_time:

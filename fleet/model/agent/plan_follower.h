@@ -1,10 +1,12 @@
-// `follow()` decides what a member of a plan does next, and `PlanPart` carries that out. A member
-// is a node that takes part in the plan. For each step of the plan, the member runs hooks, which
-// are programs on the node. The decision depends on the plan, on the member's own record, and on
-// the hooks that this process has already run for the step. The kind of a step is `any`,
-// `one-at-a-time`, `once` or `together`.
+// A plan is a list of steps; the nodes that run them are its members. In each step, a member runs
+// hooks, which are programs on the node. `follow()` decides what a member does next, from the plan,
+// the member's own record, and the hooks that this process has already run for the step. `PlanPart`
+// carries the decision out.
 //
-//     phase         what the member does while the plan runs, if the plan is at the member's step
+// There are four kinds of steps: `any`, `one-at-a-time`, `once` and `together`. If the plan runs,
+// and is at the member's step, the member does the following:
+//
+//     phase         what the member does
 //     no record     writes its record, with the version of its fleet-agent. Writes the record again
 //                   if fleet-agent is upgraded before the first step
 //     waiting       `any`: runs the hook `check`, then acts
@@ -18,26 +20,23 @@
 //                   and then has the phase `migrated`
 //     migrated      acts when the plan allows it
 //
-// Before a member acts, it records the phase `acting`. The transaction compares that the plan is
-// unchanged, and that this instance (process) of fleet-agent acts for the node. So if the plan
-// stops at this moment, the store refuses the transaction, and the member does not begin. If
-// fleet-agent is killed while the member acts, the next process reports `interrupted`. If
-// fleet-agent is killed in any other phase, the next process repeats the work of that phase. If
-// `check` ends with a status from 1 to 125, the member skips the step. If `check` cannot be run, or
-// is killed, the step fails.
-//
-// The hook `act` asks for a reboot by the exit status 76. The member then records the phase
-// `rebooting`, with the id of the current boot. The process that has written this record orders the
-// reboot, once. If a later process finds this record in the same boot, it only waits for the
-// reboot. After the reboot, the member runs the hooks `start` (in a step `together`) and `post`.
-//
-// A plan that runs in a store that was restored from a snapshot may have gone further than its
-// records say. The members do nothing for it, until a controller stops it.
-//
-// When the plan stops, a member in the phase `acting` runs its remaining hooks first. If the plan
-// stops in a step `together` before any hook `act` has begun, each member runs `start`, and then
-// has the phase `resumed`: its service runs again. Every other member leaves its service as it is,
-// and has the phase `halted`.
+// - Before a member acts, a transaction records the phase `acting`. It compares that the plan is
+//   unchanged, and that this instance (process) of fleet-agent acts for the node. So if the plan
+//   stops at this moment, the store refuses the transaction, and the member does not begin.
+// - If fleet-agent is killed while the member acts, the next process reports `interrupted`. In any
+//   other phase, the next process repeats the work of the phase.
+// - If `check` ends with a status from 1 to 125, the member skips the step. If `check` cannot be
+//   run, or is killed, the step fails.
+// - The hook `act` asks for a reboot by the exit status 76. The member records the phase
+//   `rebooting` with the id of the current boot, and orders the reboot once. A later process in the
+//   same boot only waits. After the reboot, the member runs `start` (in a step `together`) and
+//   `post`.
+// - After the store was restored from a snapshot, a running plan may have gone further than its
+//   records say. Its members do nothing until a controller stops the plan.
+// - When the plan stops, a member in the phase `acting` first runs its remaining hooks. If a step
+//   `together` stops before any hook `act` has begun, each member runs `start`, and has the phase
+//   `resumed`: its service runs again. All other members leave their services as they are, and have
+//   the phase `halted`.
 #pragma once
 
 #include <cstdint>
@@ -107,13 +106,12 @@ struct PlanSight {
   Revision revision = 0;
   PlanMember own = {};  // the member's own record, as the store has it
   Revision own_revision = 0;
-  Revision restored = 0;  // the revision at which the store's life began: see StoreLife
+  Revision restored = 0;  // the revision at which the store was last restored (StoreLife); 0: never
 };
 
 // Returns what the member does next. Called when a hook has ended, the outcome of a transaction is
-// known, or a record has changed, but never while a hook runs. When the step or phase in the
-// member's record changes, the caller clears `done`, and sets `began_to_act`: to true if this
-// process itself has written the phase `acting` or `rebooting`, otherwise to false.
+// known, or a record has changed, but never while a hook runs. When the member's step or phase
+// changes, the caller clears `done`, and sets `began_to_act` anew.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 // ---- the member's part
@@ -133,22 +131,20 @@ struct HookEnded {
 struct MemberWritten {
   Outcome outcome = {};
 };
-// The pause after a transaction that the store has denied is over. After this event, the caller
-// must send PlanSeen, with the records as they are now.
+// The store has denied a transaction, and the pause after that is over. After this event, the
+// caller must send PlanSeen with the current records.
 struct PauseEnded {};
 using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten, PauseEnded>;
 
 // Executes a node's part in one plan, as a state machine around the decisions of `follow()`. Begins
 // one hook or one transaction at a time, and remembers which phases this process itself has begun.
 //
-// If the outcome of a transaction is unknown, the next reading of the member's record shows whether
-// the transaction was committed: the record then has the contents of the transaction. No other
-// instance writes this record.
-//
-// A transaction that the store has not committed is not sent again at once. If it was refused, one
-// of the compared records has changed, and the change will arrive soon. If it was denied, for
-// example because the store is full, there may be no change: the caller waits for a while, and then
-// sends PauseEnded.
+// - Unknown outcome of a transaction: no other instance writes the member's record, so the next
+//   reading of this record shows whether the transaction was committed.
+// - Refused transaction: a compared record has changed. The decision is made again when this change
+//   arrives.
+// - Denied transaction, for example because the store is full: no change may arrive, so the caller
+//   waits for a while, and then sends PauseEnded.
 class PlanPart {
  public:
   // `version` is the version of this fleet-agent.
@@ -184,12 +180,11 @@ class PlanPart {
   std::optional<RunHook> running_;
   bool outdated_ = false;  // the step or phase has changed since the running hook began
   std::optional<WriteMember> pending_;
-  Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
+  Basis decided_on_ = {};              // the revisions on which the write in `pending_` is based
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
-  bool looks_ = false;                 // waits for the next reading before it decides
-  // The revisions on which the last write was decided, if the store has refused or denied that
-  // write. The next decision follows when one of these revisions has changed, or after the event
-  // PauseEnded.
+  bool looks_ = false;                 // true: decide nothing before the next reading of the store
+  // The revisions on which the last write was based, if the store has refused or denied it. Decide
+  // again when one of these revisions has changed, or after the event PauseEnded.
   std::optional<Basis> refused_;
   // The revision of this process's last write. A reading at an earlier revision is outdated.
   Revision written_ = 0;

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view attempts = "desired.";
 
-// The longest id of the command to stop, with two revisions of 19 digits.
+// Even the longest id of a command `stop`, with two revisions of 19 digits each, is short enough.
 static_assert(attempts.size() + 19 + 1 + 19 + 1 + life_digits +
                   std::string_view(".stop.1").size() <=
               command_id_bytes_max);
 
 // Returns `desired.REVISION.`, with which the ids of all attempts for one wish begin. REVISION is
 // `wish`, the revision at which the wish was written. The rest of an id is the revision at which
-// the attempt began, and in a restored store the name of the store's life.
+// the attempt began and, after a restore of the store from a snapshot, the epoch's number.
 std::string attempts_at(Revision wish) {
   return std::string(attempts) + std::to_string(wish) + ".";
 }
@@ -84,24 +84,24 @@ void WishMachine::take(const WishSeen& seen) {
   life_ = seen.life;
   if (was_restored) forget_lost(seen.recorded);
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way. If the wish has
-  // changed since, the upgrade is cancelled, unless the old version was already ordered to stop.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. Cancel it if the
+  // wish has changed since, unless the old version was already ordered to stop.
   if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;
 }
 
-// Forgets the last attempt if it has ended, and was for a wish that the restored store has lost.
-// The last attempt is then the one that the store has. If the lost attempt has not ended, it is
-// cancelled like any attempt whose wish has changed.
+// Forgets the last attempt if its wish is lost, because the store was restored from an older
+// snapshot. Then the attempt that the store has is the last one. An attempt that has not ended is
+// not handled here: it is cancelled because its wish has changed.
 void WishMachine::forget_lost(const Upgrade& recorded) {
   if (stage_ != Stage::idle || wish_of(upgrade_.attempt) <= life_->begins) return;
   upgrade_ = is_attempt(recorded.attempt) ? recorded : Upgrade();
   actions_.emplace_back(std::in_place_type<ForgetUpgrade>);
 }
 
-// Requests the upgrade after the fetch. If the upgrade must not begin any more, the release stays
-// on the disk.
+// The release is fetched: asks the upgrader for the upgrade. If the upgrade must not begin any
+// more, only keeps the release on disk.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);

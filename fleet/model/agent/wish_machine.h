@@ -1,22 +1,20 @@
-// This state machine moves a node to the desired version of one component. It fetches the release,
-// and asks the upgrader to start the new version beside the old one. When the new version is ready,
-// the machine records the phase `cutover-ready`. When a command `stop` comes, the machine lets the
-// new version replace the old one. This file does no input or output.
+// WishMachine, a state machine, moves a node to the desired version of one component. It fetches
+// the release, and asks the upgrader to start the new version beside the old one. When the new
+// version is ready, it records the phase `cutover-ready`, and waits for a command `stop`. Then the
+// new version replaces the old one. This file does no input or output.
 //
-// The node reads its desired version from the record node/ID/desired/COMPONENT. The driver of the
-// cell's desired versions writes this record when the node may begin. A person may also write it,
-// to give this node a different version than the rest of the cell. Each write of the record is
-// called a wish, even if the version stays the same. An attempt is one try to carry out a wish. The
-// attempt's id contains the revision of the wish, and the record node/ID/upgrade/COMPONENT says how
-// the attempt ended. When an attempt has succeeded or failed, its wish is not tried again, even
-// after a restart. When the node itself has cancelled an attempt, the wish may be tried again.
-//
-// A store that was restored from a snapshot continues from the snapshot's revision, so it gives a
-// new wish the revision of a wish that it has lost. The machine therefore forgets the attempt for a
-// lost wish (StoreLife).
-//
-// A claim is the record of a rollout or person that moves this component of the node now. As long
-// as the claim exists, no attempt begins.
+// - Wish: the node reads its desired version from the record node/ID/desired/COMPONENT. A
+//   controller writes this record when the node may begin. A person may write it, too, to give this
+//   node another version than the rest of the cell. Each write of the record is a wish, even if the
+//   version stays the same.
+// - Attempt: one try to carry out a wish. Its id contains the wish's revision. The record
+//   node/ID/upgrade/COMPONENT says how the attempt ended. After a success or a failure, the wish is
+//   not tried again, even after a restart. After a cancellation by the node itself, it may be.
+// - Claim: the record of a rollout or person that moves this component of the node now. No attempt
+//   begins as long as the claim exists.
+// - Restore: a store that was restored from a snapshot gives out revisions a second time. A new
+//   wish may then have the revision of a wish that is lost. So the attempt for a lost wish is
+//   forgotten (StoreLife).
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
@@ -64,9 +62,8 @@ struct Wish {
 // ---- events
 
 // The first event that a WishMachine gets: this instance (process) of fleet-agent is active and
-// will stay active. Either the upgrader has started this instance at its own start or after a
-// failed upgrade, or the upgrade to this instance is committed. If a command began the last
-// upgrade, NodeCommander, and not WishMachine, reports how that upgrade ended.
+// will stay active. If it was started by an upgrade, that upgrade is committed. If a command began
+// the last upgrade, NodeCommander reports how that upgrade ended, and WishMachine does not.
 struct Settled {
   // How far the upgrader has come with the upgrade in `recorded`. `no`: the upgrader is not
   // carrying out this upgrade. `waits`: the new version starts, or waits for its confirmation.
@@ -88,8 +85,9 @@ struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
   Revision at = 1;       // the revision of the store at which both were read
-  StoreLife life = {};   // the life of the store in which both were read
-  // The record node/ID/upgrade/COMPONENT in the store; needed only if knows(life) is false.
+  StoreLife life = {};   // the last restore of the store before that reading
+  // The record node/ID/upgrade/COMPONENT in the store. Needed only if knows(life) is false: the
+  // store was restored since the last event.
   Upgrade recorded = {};
 };
 // A different version of the component runs now. A wish, a rollout or a person may have been the
@@ -144,7 +142,8 @@ struct ReportUpgrade {
 
   bool operator==(const ReportUpgrade&) const = default;
 };
-// A restored store has lost the wish of the last attempt, so this attempt is not reported any more.
+// The last attempt is not reported any more: the store was restored from a snapshot, and has lost
+// the attempt's wish.
 struct ForgetUpgrade {
   bool operator==(const ForgetUpgrade&) const = default;
 };
@@ -172,7 +171,7 @@ class WishMachine {
   }
   [[nodiscard]] bool is_cancelling() const { return stage_ == Stage::cancelling; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
-  // Returns whether the last event WishSeen was from this life of the store.
+  // Returns false if the store was restored from a snapshot since the last event WishSeen.
   [[nodiscard]] bool knows(const StoreLife& life) const { return life_ == life; }
 
  private:
@@ -201,7 +200,7 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   Revision at_ = 1;  // the revision of the store at which wish and claim were read last
-  std::optional<StoreLife> life_;  // the life in which they were read last
+  std::optional<StoreLife> life_;  // the last restore of the store before that reading
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;
