@@ -98,10 +98,10 @@ class DesiredDecider {
   // ---- halt
 
   // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts: no
-  // other node begins to move to the version, even if a rollout later gives the failed nodes
-  // another version, or a person removes them from the cell. The mark is not written while a node
-  // is on its way to the version (coming()). Such a node may take too long, and must then be
-  // ordered back, but for a refused version nothing is ordered any more.
+  // other node moves to the version, even if a rollout later gives the failed nodes another
+  // version. The mark has to wait while a node is still on its way to the version (coming()). This
+  // node may have to be ordered back if it is too slow, and no such order is given for a refused
+  // version.
   std::optional<DesiredDecision> refuse_wish() const {
     if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
     std::vector<std::string> failed;
@@ -170,10 +170,9 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Returns whether the upgrade for which the node has taken its places may still be under way. The
-  // places are taken at the gate, and the node reports no other phase before the upgrade has ended.
-  // A record that cannot be read may be about that upgrade. But a node without a record was
-  // forgotten, and may be a new machine.
+  // Returns whether the upgrade for which the node holds budget places may still be under way. Such
+  // an upgrade is in the phase `cutover-ready` until it has ended. An unreadable phase may be this
+  // one, too. A node without a record was removed from the cell, and may be a new machine.
   [[nodiscard]] static bool may_be_down(const DesiredNode& node) {
     const UpgradePhase phase = node.upgrade.record.phase;
     return node.upgrade.revision != 0 &&

@@ -1,6 +1,6 @@
 // This file moves a cell to the desired version of a component, node by node. It decides what the
-// controller with the key `driver/desired` does next. The decision depends on the records in the
-// store, and on how long this controller has seen each instance (process of fleet-agent).
+// controller with the key `driver/desired` does next, from the records in the store, and from how
+// long this controller has seen each instance (process of fleet-agent).
 //
 // An upgrade of a node is cutover-ready when the new version waits beside the old one, ready to
 // replace it. To order a node to move, the controller writes the node's record
@@ -21,35 +21,31 @@
 //     an upgrade has not ended, and a   if the node may move, orders it to move to the new desired
 //     different version is desired now  version; the node then cancels that upgrade
 //
-// For fleet-agent, the new version is ready if a new instance is alive, ready and not degraded, has
-// the desired version, and is of the same boot as the old instance. For another component, the new
-// version is ready if the component's upgrader reports that this version waits until the old one
-// stops.
+// A new version of fleet-agent is ready if its instance is alive, ready and not degraded, has the
+// desired version, and is of the same boot as the old instance. A new version of another component
+// is ready if the component's upgrader reports that it waits until the old version stops.
 //
-// An old instance is ordered to stop only if its node can get the places that it needs in the
-// cell's budgets, which limit how many nodes may be down at the same time (budgets.h). The
-// transaction that writes the order also takes the places. The places are given back when the
-// upgrade has ended.
+// Budgets limit how many nodes may be down at the same time (budgets.h). The transaction that
+// orders an old instance to stop also takes the node's places in the budgets. If a place is not
+// free, the order waits. The places are given back when the upgrade has ended.
 //
-// In this file, a wish is one write of the cell's desired version. If the same version is written
-// again, the second write is a new wish. There are five reasons not to give the order to move or
-// the order to stop:
+// A wish is one write of the cell's desired version, even if the version stays the same. There are
+// five reasons not to order a node to move, or not to order its old instance to stop:
 //
-// - When max_failed nodes have failed to move to the version of a wish, the move of the cell halts:
-//   neither order is given to any node. A new version that waits beside the old one then keeps
-//   waiting. As soon as no node is in the state "ordered to move, but not yet cutover-ready", the
-//   controller marks the desired version as refused, so that the halt lasts. A new wish ends the
-//   halt, and the nodes try again.
-// - If a node's maintenance window is closed, or closes before the ordered part of the upgrade can
-//   be over, neither order is given to this node.
-// - If a rollout or a person has claimed a node, if the node is pinned to a version of its own, or
-//   if a rollout has moved the node since the wish was written, the node keeps its version.
-// - If a record that the decision depends on is missing or cannot be read, no instance is ordered
-//   to stop.
-// - While the record `stop` exists, neither order is given.
+// - max_failed nodes have failed to move to the version of a wish: the cell halts. Neither order is
+//   given to any node, and new versions that wait beside old ones keep waiting. When no node is
+//   "ordered to move, but not yet cutover-ready", the controller marks the desired version as
+//   refused, so that the halt lasts. A new wish ends the halt, and the nodes try again.
+// - The node's maintenance window is closed, or closes before the ordered step can be over: neither
+//   order is given.
+// - A rollout or a person has claimed the node, a rollout has moved it since the wish was written,
+//   or the node is pinned to a version of its own: the node keeps its version.
+// - A record that the decision depends on is missing or cannot be read: no instance is ordered to
+//   stop.
+// - The record `stop` exists: neither order is given.
 //
-// There is one exception: if a pinned node has to move to its own version, its old instance is
-// ordered to stop even during a halt.
+// Exception: if a pinned node has to move to its own version, its old instance is ordered to stop
+// even during a halt.
 #pragma once
 
 #include <functional>

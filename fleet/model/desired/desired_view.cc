@@ -271,16 +271,16 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   if (may_be_stopped(node, wish_ && is_told(node, *wish_))) {
     if (const auto next = successor(id, node)) standing.at_gate = next->first;
   }
-  // If the old version was told to stop, the node goes on to the new one. The order to keep a
-  // version names it, so the version needs a valid name.
+  // A node that was ordered to move has to keep its version if the desired version is gone. It is
+  // too late for that if its old version was already ordered to stop. The order contains the name
+  // of the version to keep, so this name must be valid.
   standing.is_left = is_absent_ && node.claim.revision == 0 && is_under_way(node) &&
                      node.command.record.id != stop_id(node) && is_version_name(node.running);
   if (!wish_) return standing;
   standing.towards = fleet::standing_of(node, *wish_);
-  // If a node's new version does not become ready to replace the old one in time, the driver orders
-  // the node back to the version that it runs. The driver cannot give this order if the name of the
-  // version that the node runs is not valid. The time that the new version takes is then not
-  // watched, and `standing.coming` stays empty.
+  // If the node's new version is not ready in time, the driver orders the node back to the version
+  // that it runs. That order is impossible if this version's name is not valid, so the time is then
+  // not watched: `standing.coming` stays empty.
   const bool comes = standing.towards.is_under_way &&
                      phase_of(node) != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);

@@ -265,11 +265,10 @@ class DesiredMarks {
   std::string component_;
   std::optional<CellWish> wish_;
   bool is_absent_ = true;  // the cell has no record of a desired version
-  // For each node and each of its instances (processes of fleet-agent) that is ready and not
-  // degraded: the time at which this controller first saw the instance ready, and the version of
-  // the instance. For another component than fleet-agent, there is one more entry, with an empty
-  // id, for a node whose new version waits beside the old one. This entry has the id of the node's
-  // attempt to move instead of a version.
+  // When this controller first saw each instance ready, and the instance's version: for each node,
+  // by the ids of its instances (processes of fleet-agent). Only for instances that are ready and
+  // not degraded. For other components, a node has one more entry, with an empty id, while its new
+  // version waits beside the old one. That entry has the id of the attempt in place of the version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node with a record node/ID/desired/COMPONENT: the record's revision, and the time at
   // which this controller first saw this revision. A node has no entry while a rollout or a person
