@@ -1,16 +1,16 @@
 // This file implements budgets: limits for how many nodes of a cell may be down at the same time.
-// In this file, a run is a rollout, a plan or a desired version; a budget counts the nodes of all
-// runs. The setting `unavailable.LABEL` is a number K: of the nodes with the same value of LABEL,
-// at most K may be in an upgrade at the same time. For a budget, an upgrade begins with the command
-// that stops the old version, and ends when the new version is committed or the node has fallen
-// back. This file does no input or output.
+// The setting `unavailable.LABEL` is a number K: of the nodes with the same value of LABEL, at most
+// K may be in an upgrade at the same time. Here an upgrade begins with the command that stops the
+// old version, and ends when the new version is committed or the node has fallen back. A run is a
+// rollout, a plan or a desired version; a budget counts the nodes of all runs. This file does no
+// input or output.
 //
 // Each value of the label has K places. A place is taken if the record place/LABEL/HASH/NUMBER
-// exists: HASH is the hash of the value, and NUMBER is below K. The record contains the value, the
-// node, and the run that moves the node. To take a place, the driver of the run (the controller
-// that steers it) creates the record. The store refuses to create a record that exists already, so
-// two drivers never take the same place. To give the place back, the driver erases the record. If a
-// driver dies, the next driver of the run finds in the records which places the run has taken.
+// exists: HASH is the hash of the value, and NUMBER is below K. The record names the value, the
+// node, and the run that moves the node. The driver of the run (the controller that steers it)
+// takes a place by creating the record, and gives it back by erasing the record. The store refuses
+// to create a record that exists, so two drivers never take the same place. If a driver dies, the
+// next driver of the run finds its places in the records.
 //
 //     a node has a place              the node counts against K
 //     a node is degraded or silent    the node counts against K, since it does not work
@@ -62,17 +62,17 @@ class Budgets {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
-  // Takes the node in place of its records and the record of its identity.
+  // Adds a node that the caller has already parsed. The caller then need not pass the node's
+  // records.
   void take_node(const NodeView& node);
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` (a rollout, plan or desired version) gets the budget places for all
-  // `nodes`, which are to be down at the same time. There are four answers: the run has all places
-  // already, it takes places now, it has to wait, or it can never get the places. `room` is the
-  // most places that the run may take now, since a transaction has a limited size. If the run needs
-  // more places, the answer has the first `room` of them, sorted by label and by the hash of the
-  // label's value.
+  // Returns how the run `by` (a rollout, plan or desired version) gets budget places for all
+  // `nodes`, which are to be down at the same time: it has all places already, can take some now,
+  // has to wait, or can never get them. `room` is the most places that the caller's transaction can
+  // still take. If the run needs more, the answer has the first `room` places, sorted by label and
+  // by the hash of the label's value.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns the largest number N such that the budgets allow the first N of `nodes` to be down at

@@ -1,36 +1,29 @@
 // This file defines the driver of a rollout, a plan or a cell's desired versions, as a state
-// machine. The driver creates its key driver/ID, reads all records that it needs, and then writes
-// one transaction after the other. The driver's task (see drivers.h) knows what is driven, and
-// decides what to write. Each transaction requires that the key still belongs to this driver.
+// machine that gets events and returns actions. The driver creates its key driver/ID, reads all
+// records that it needs, and then writes one transaction after the other. Each transaction requires
+// that the key still belongs to this driver. The driver's task (drivers.h) decides what to write.
 //
-// The driver is given events, and returns actions. While a transaction, a reading or a request for
-// a lease is under way, the driver decides nothing. The next step depends on how the store has
-// answered the transaction:
+// While a transaction, a reading or a request for a lease is under way, the driver decides nothing.
+// The next step depends on the outcome of the transaction:
 //
-//     committed   the transaction was made. The driver updates its copy of the records
+//     committed   the driver updates its copy of the records
 //     refused     another process has changed a key that the transaction compares. The driver
-//                 decides again as soon as the watch has reported this change, or at once if the
-//                 watch has reported the change already. If no report comes within store_retry_ms,
-//                 the driver reads everything again
-//     unknown     no answer came. The driver reads everything again. The lost transaction may reach
-//                 the store late, after the driver's next transaction. The store then refuses the
-//                 lost one, since both compare and write the same record, such as that of the
-//                 rollout
-//     denied      the store does not accept the write, and a second try would not help. The task of
-//                 a rollout then aborts the rollout. All other tasks end the driver with a line of
-//                 trouble in the log, and so does the task of a rollout if the store denies the
-//                 abort, too
+//                 decides again when the watch has reported this change. If no report comes within
+//                 store_retry_ms, the driver reads everything again
+//     unknown     no answer came. The driver reads everything again. If the lost transaction
+//                 reaches the store late, after the driver's next one, the store refuses it: both
+//                 compare and write the same record, such as that of the rollout
+//     denied      the store does not accept the write, and a second try would not help. A rollout
+//                 is aborted. In all other cases, and if the store denies the abort, too, the
+//                 driver ends with a line of trouble in the log
 //
-// If two transactions with the same compares were refused or unknown one after the other, the
-// driver waits for store_retry_ms before it reads again. After refusals_max refusals in a row, the
-// driver treats the last one as denied.
+// If two transactions in a row were refused or unknown, and had the same compares, the driver waits
+// for store_retry_ms before it reads again. It treats the last of refusals_max refusals in a row as
+// denied. If the watch ends, the driver is given a new reading of all records.
 //
-// If the watch ends, the driver is given a new reading for which it has not asked, and replaces all
-// records that it knows.
-//
-// The driver ends in three cases: the key is gone or belongs to another driver; the store has not
-// confirmed for the whole time of the lease that the key belongs to this driver; or the controller
-// exits. The nodes are not told: the next driver that creates the key continues.
+// The driver ends if its key is gone or belongs to another driver, if the store has not confirmed
+// the key for the whole time of its lease, or if the controller exits. The nodes do not notice: the
+// next driver that creates the key continues.
 #pragma once
 
 #include <map>
@@ -227,10 +220,10 @@ class Driver {
     retry_at_.reset();
   }
 
-  // Called for each change that the watch reports, while the store examines `write_` or has refused
-  // it. If `write_` cannot succeed because of this change, sets is_overtaken_. Once `write_` has
-  // been refused and is_overtaken_ is set, the driver decides again at once what to write. It need
-  // not read everything again, since the watch has reported the change.
+  // Called for each change that the watch reports while the outcome of `write_` is awaited, or
+  // after the store has refused it. If the change makes `write_` fail, sets is_overtaken_. If the
+  // store has refused `write_` already, this change is the reason, so the driver decides again at
+  // once.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
     for (const Compare& one : write_->transaction.compares)
@@ -342,11 +335,10 @@ class Driver {
     return true;
   }
 
-  // Returns whether a change that the watch reports is new to this driver: see is_new(). Also
-  // removes from newest_ all revisions before that of the change. They are not needed any more,
-  // since the watch reports changes in the order of their revisions. While a transaction of this
-  // driver is under way, no revision is removed: the transaction may turn out to be older than the
-  // change, and committed() then needs the revisions.
+  // Returns whether a change that the watch reports is new to this driver: see is_new(). The watch
+  // reports changes in the order of their revisions, so this function also removes all lower
+  // revisions from newest_. While a transaction is under way, it removes none: committed() may
+  // still need them.
   bool is_new_from_watch(const std::string& key, Revision revision) {
     const bool result = is_new(key, revision);
     if (under_way_ == UnderWay::transaction) return result;

@@ -51,8 +51,7 @@ inline constexpr Ms store_retry_ms = 1'000;
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The question to a gate contains these four members: they name the rollout and the batch about
-  // which the gate is asked.
+  // These four members identify the rollout and the batch about which the gate is asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};

@@ -77,11 +77,10 @@ Opening RolloutTask::window(Ms now) const {
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Updates what the judge knows about the nodes, and notes the judge's verdict on the new version
-// for the next decision. The verdict counts only if the batches have the nodes in a random order;
-// otherwise it is only shown to people. The judge compares the nodes that run the new version with
-// those that run the old one. Without a random order, the two groups may differ by more than the
-// version.
+// Updates the judge, which compares the nodes that run the new version with those that run the old
+// one, and notes its verdict for the next decision. If the batches do not have the nodes in a
+// random order, the two groups may differ by more than the version. The verdict is then only shown
+// to people.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();
@@ -259,9 +258,9 @@ std::vector<std::string> DesiredTask::prefixes() const {
 
 namespace {
 
-// Returns the component that the driver needs because of this record: one to a version of which a
-// node was pinned or ordered to move, or one for which a place of a budget is taken. Returns an
-// empty string if the record needs none.
+// Returns the component that this record is about, if the driver has to drive that component: a
+// node was pinned or ordered to move to a version of it, or a budget place is taken for it. Returns
+// an empty string in all other cases.
 std::string component_needed(const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key) return "";

@@ -104,12 +104,11 @@ class PlanDriver : public Driver<PlanTask> {
 // name, since two drivers would then have the same key.
 inline constexpr std::string_view desired_id = "desired";
 
-// Brings nodes to the desired versions of some components. The task begins with the components of
-// which the cell has a desired version. When it reads all records, it adds the components whose
-// version a person has desired for one node, or to which a controller has ordered a node to move.
-// It also adds the components for which places of budgets are taken. If a person later desires a
-// version of another component for one node, the driver ends, and the next driver adds that
-// component.
+// Brings nodes to the desired versions of components. The components are those of which the cell
+// has a desired version. When the task reads all records, it adds the components to whose versions
+// single nodes were pinned or ordered to move, and those for which budget places are taken. If a
+// person later pins a node to a version of another component, the driver ends, and the next driver
+// adds that component.
 class DesiredTask {
  public:
   DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings,
