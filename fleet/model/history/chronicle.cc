@@ -30,14 +30,11 @@ bool is_ours(const FleetEvent& event) {
 }
 
 // Returns whether the event `other` only repeats the event `one`, so that it need not be written.
-// The two events have the same subject, and no event of this subject is between them. A repetition
-// has the same kind and text, and usually the same trace:
-//
-// - Different traces mean that the two events follow from different orders. For example, if a
-//   person desires the same version again, a second event is written.
-// - The trace does not matter for events of an upgrade, since one command may begin the upgrade,
-//   and another may confirm it. If the same upgrade begins twice, another event of the upgrade is
-//   between the two beginnings.
+// Both have the same subject, and `one` is the last event before `other` with this subject. A
+// repetition has the same kind, text and trace (the id of the order that the event follows from).
+// So if a person desires the same version again, a second event is written. The trace of an event
+// of an upgrade does not matter, since one command may begin the upgrade, and another one may
+// confirm it.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text of an event `degraded` may end with a list of rollouts that may be the cause: see
   // suspects_mark in failure_causes.h. The list is not compared, since it has counts that change

@@ -103,10 +103,9 @@ class ChronicleTask {
   bool takes_old_ = false;
   // For each node, its running processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
-  // These two sets have the nodes on which no fleet-agent runs, and whose silence the history does
-  // not report yet. The functions that handle a changed record do not know the time, so they add
-  // the node to newly_quiet_. look_for_silence() then moves the node to quiet_since_, and adds the
-  // time of this move.
+  // The nodes on which no fleet-agent runs, and whose silence the history does not report yet. A
+  // node is first in newly_quiet_, since the functions that handle a changed record do not know the
+  // time. look_for_silence() then moves it to quiet_since_, with the time of this move.
   std::set<std::string> newly_quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   // For each node in quiet_since_, its time there. quiet_since_ is sorted by time, so the entry of

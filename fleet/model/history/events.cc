@@ -28,9 +28,9 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // While the rollout is rolling, the event's text also has the gates' answers about the new
-  // version. Each change of the text makes an event. The answers make few events: they change only
-  // if a gate changes its verdict, or a batch ends.
+  // While the rollout is rolling, the text also contains the answers of the gates. Each change of
+  // the text makes an event, but the answers change rarely: when a gate changes its verdict, or a
+  // batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -109,7 +109,8 @@ std::optional<FleetEvent> instance(const KeyValue& record) {
 std::optional<FleetEvent> driver(const ParsedKey& key, const KeyValue& record) {
   const auto read = read_record<DriverRecord>(record.value);
   const std::string& id = key.names.front();
-  // These drivers exist always, and their controllers are not of interest.
+  // These drivers always exist. People do not care which controller runs them, so they get no
+  // event.
   const bool is_of_cell = id == "events" || id == "watch" || id == "desired";
   if (!read || is_of_cell) return std::nullopt;
   return FleetEvent{.kind = "driven", .text = "is driven by " + read.value().controller};

@@ -63,8 +63,7 @@ bool is_in_history(std::string_view subject, const Reading& reading) {
 }
 
 // Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
-// Cuts the run's strings to the lengths that a record may have, since run_of() must return the same
-// for the run as for the line that was written about it.
+// Cuts the run's strings as in its line in history/, so that run_of() returns the same for both.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -168,9 +167,9 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // The last rollout of a component's highest version is needed, so that this version is not rolled
-  // out twice. Of several rollouts of this version, the last one has the line with the highest
-  // number.
+  // Keep the last rollout of a component's highest version, so that this version is not rolled out
+  // twice. If there were several rollouts of this version, the last one has the highest number in
+  // history/.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -194,7 +193,7 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   std::map<std::uint64_t, std::string> subjects;
   for (const auto& [subject, run] : ended_) {
     const auto line = line_of_.find(run_of(run.line));
-    if (line == line_of_.end()) continue;  // all numbers of lines are used up
+    if (line == line_of_.end()) continue;  // no line could be written: all numbers are used up
     groups[run.group].push_back(line->second);
     subjects[line->second] = subject;
   }
