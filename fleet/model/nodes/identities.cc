@@ -150,11 +150,10 @@ std::optional<PendingRenewal> RenewalRequests::first(
   return std::nullopt;
 }
 
-// Refuses a new certificate until half of the lifetime of the node's newest certificate is over,
-// however often the node asks. Otherwise a node could fill its identity record, which lists all
-// valid certificates so that they can be revoked. A certificate is valid from one day before its
-// signing. So if `issued` is more than a day after `now`, the signer's clock was fast, the node
-// cannot use the certificate yet, and the certificate does not count.
+// A node gets a new certificate only after half of the lifetime of its newest one. Otherwise a node
+// could fill its identity record, which lists all valid certificates so that they can be revoked. A
+// certificate is valid from one day before its signing. One that is not valid yet was signed while
+// the signer's clock was fast: the node cannot use it, so it does not count.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

@@ -44,11 +44,11 @@ struct Validity {
 // be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// Returns the identity with `certificate` added, and without the certificates that have expired at
-// the time `now`. The newest of the earlier certificates stays even if it has expired, unless it is
-// revoked: the clock may be fast, and the node may still use this certificate. If the identity was
-// revoked, it becomes valid again, and all its earlier certificates are marked as revoked, since
-// somebody else may have them.
+// Returns the identity with `certificate` added, and without expired certificates. The newest of
+// the earlier certificates stays even if it seems to have expired, unless it is revoked: this
+// machine's clock may be fast, and the node may still use it. If the identity was revoked, it
+// becomes valid again, but all its earlier certificates are marked as revoked, since somebody else
+// may have them.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
 // Returns an empty string if the identity has fewer than `most` certificates that have not expired.

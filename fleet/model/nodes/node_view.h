@@ -26,10 +26,11 @@ struct NodeView {
   std::map<std::string, Upgrade> upgrades = {};  // the last upgrade of each component
   // The health that the node reported last, for each component.
   std::map<std::string, NodeHealth> healths = {};
-  // By component, the node's own desired version; if its record is damaged, an empty version.
+  // The node's own desired version of each component. The version is empty if the record is
+  // damaged.
   std::map<std::string, Seen<Desired>> desired = {};
-  // By component, who has claimed it: `rollout/NAME` or `command/PERSON`, or an empty string if the
-  // record is damaged.
+  // The claim on each component, which names the rollout or person that changes the component's
+  // version now: `rollout/NAME` or `command/PERSON`. Empty if the record is damaged.
   std::map<std::string, std::string> claims = {};
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
@@ -37,8 +38,8 @@ struct NodeView {
   // Returns why the node is degraded, or an empty string if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // Notes the labels in the record of the node's identity. In `info`, they replace labels of the
-  // same name that the node itself reports.
+  // Adds the labels from the record of the node's identity to `info`. A label there replaces the
+  // label of the same name that the node itself reports.
   void take_given(const std::map<std::string, std::string>& labels);
 
   // Stores a record of this node, or notes that the node has no record at this key.
@@ -49,13 +50,13 @@ struct NodeView {
   std::map<std::string, std::string> reported = {};  // the labels that the node reports
 };
 
-// Returns the records of the node in the form in which the decisions about desired versions of the
-// component read them. Only the record of the node's own desired version has its real revision. All
-// other records that exist have the revision 1 here.
+// Converts the node's records to a DesiredNode, from which desired_decision.h decides. Only the
+// record of the node's own desired version has its real revision. Every other record that exists
+// has the revision 1.
 [[nodiscard]] DesiredNode desired_node(const NodeView& node, const std::string& component);
 
-// Returns a text for people: the phase's name in records, or plain words if that name says too
-// little.
+// Returns the phase as a text for people: its name in records, or a longer text if that name says
+// too little.
 [[nodiscard]] std::string words_of(UpgradePhase phase);
 
 // Returns all nodes in the order of their names.
@@ -66,9 +67,9 @@ struct NodeView {
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// Returns the time at which the node's upgrade to `version` came to its gate, if the upgrade is
-// still there and the node does not report. Otherwise returns no value. At the gate, the new
-// version is ready, and waits to be activated.
+// Returns the time since which the new version `version` has been ready and has waited to be
+// activated (at its gate). Returns no value if the version does not wait, or if the node still
+// reports.
 [[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
                                                               const std::string& component,
                                                               const std::string& version);
