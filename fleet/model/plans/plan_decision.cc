@@ -56,7 +56,7 @@ class PlanDecider {
     return std::to_string(plan_.step) + " (" + step().name + ")";
   }
 
-  // Returns whether the plan's record stood in the snapshot from which the store was restored. The
+  // Returns whether the store was restored from a snapshot after the plan's last change. The
   // members may then have done more than the records say, and must not do it again.
   [[nodiscard]] bool is_from_snapshot() const { return view_.revision < view_.restored; }
 
@@ -74,8 +74,8 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // No step is under way now, so give back the plan's budget places. But if the next step is of
-    // the kind `any`, keep or take places for its first members: as many as the budgets allow to be
+    // The plan gives back its budget places, since no step is under way now. Before a step of the
+    // kind `any`, it has places for the first members instead: as many as the budgets allow to be
     // down together.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
@@ -90,9 +90,9 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // Begins the rollout that brings the plan's version of fleet-agent to `others`, the members with
-  // another version. If that rollout exists already, waits for its end, and then until these
-  // members report the new fleet-agent.
+  // Begins a rollout that brings the plan's version of fleet-agent to `others`, the members with
+  // another version. If the rollout exists already, waits until it has ended and these members
+  // report the new version.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -186,8 +186,8 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate) release_wish(transaction_, view_);
-    // The record `stop` is ignored here: the members have stopped their services already, and these
-    // would otherwise stay down.
+    // The members have stopped their services already, and the services would stay down if the plan
+    // waited here. So the record `stop` is ignored.
     return write("all have stopped for step " + name() + ", and may act");
   }
 

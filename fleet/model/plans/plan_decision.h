@@ -1,7 +1,7 @@
-// This file decides what the driver of a plan does next. A plan is a list of steps that its
-// members, which are nodes, run; its driver is the controller that steers it now. The decision
-// depends on the plan, on the members' own records, and on how long the driver has waited. The kind
-// of a step is `any`, `one-at-a-time`, `once` or `together`.
+// This file decides what the driver of a plan (the controller that steers it now) does next. A plan
+// is a list of steps, which are run by nodes, its members. The decision depends on the plan, on the
+// members' own records, and on how long the driver has waited. There are four kinds of steps:
+// `any`, `one-at-a-time`, `once` and `together`.
 //
 //     state of plan and members                   what the driver does
 //     all members wait at the first step, and     begins a rollout of fleet-agent to these members,
@@ -29,23 +29,23 @@
 //     the plan stops, and all members have        ends the plan: it is aborted if all members have
 //     reported how they have ended                gone back to the old version, otherwise halted
 //
-// If the cell has budgets (budgets.h), which limit how many nodes may be down at the same time, the
-// driver takes a place of the budgets for each member before a step stops the member. In a step
-// `any`, the driver takes places for the next members, as many as may be down together. `lock` then
-// names the last member, in the order of names, that may run the step now. In the other kinds of
-// steps, the driver takes places for the member that gets the lock. If not all places are free, the
-// driver gives back the places that the plan already has, and the plan waits. The driver also gives
-// places back when the step is done or the next member gets the lock. A halted plan keeps its
-// places until a person recovers it, since its members may still be stopped. A step `together`
-// would take all members down at the same time. So the driver stops the plan before such a step,
-// unless the plan has `over_budget`: then the plan takes no places at all.
+// Budgets limit how many nodes may be down at the same time (budgets.h). If the cell has budgets,
+// the driver takes a budget place for each member before a step stops the member:
 //
-// Every transaction of the driver compares the driver's key and the plan, and writes the plan. A
-// transaction that lets members begin something also compares that the record `stop` is absent.
-// There is one exception: if the members of a step `together` have stopped their services, they may
-// act even if `stop` exists, since their services would otherwise stay down. A transaction that
-// stops the plan also compares the record of the member that has the lock. So the driver knows
-// whether this member has begun to act.
+// - In a step `any`, it takes places for the next members, as many as may be down together. `lock`
+//   then names the last member, in the order of names, that may run the step now.
+// - In a step `one-at-a-time` or `once`, it takes places for the member that gets the lock.
+// - A step `together` would take all members down at the same time, so the driver stops the plan
+//   before such a step. A plan with `over_budget` runs the step, and takes no places at all.
+// - If not all places are free, the driver gives back all places of the plan, and the plan waits.
+//   It also gives places back when the step is done or the next member gets the lock. A halted plan
+//   keeps its places until a person recovers it, since its members may still be stopped.
+//
+// Each transaction of the driver compares the driver's key and the plan, and writes the plan. If it
+// lets members begin something, it also compares that the record `stop` is absent. The exception is
+// a step `together` whose members have stopped their services: they may act, since their services
+// would otherwise stay down. A transaction that stops the plan also compares the record of the
+// member that has the lock, so the driver knows whether this member has begun to act.
 #pragma once
 
 #include <map>
@@ -92,8 +92,8 @@ struct PlanView {
   std::map<std::string, std::string> places = {};
   // The cell's desired versions, by component.
   std::map<std::string, SeenWish> wishes = {};
-  bool stopped = false;     // the record `stop` exists, so nothing may begin
-  Revision restored = 0;    // the revision at which the store's life began: see StoreLife
+  bool stopped = false;   // the record `stop` exists, so nothing may begin
+  Revision restored = 0;  // the revision at which the store was last restored (StoreLife); 0: never
   std::string damage = {};  // why the plan's record cannot be read; empty if it can
 
   void take(const KeyValue& record);
@@ -145,15 +145,14 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns whether the store still has the desired version that the plan has written at its
-// beginning. (This version is marked as pending, so that no node moves to it yet.) If so, adds to
-// the transaction the condition that it does not change. Returns false if the plan has no
-// component, or if a person or another plan has written another desired version since.
+// Adds to the transaction the condition that the plan's desired version does not change. (The plan
+// has written this version at its beginning, marked as pending, so that no node moves to it yet.)
+// Returns false, and adds nothing, if the plan has no component, or if a person or another plan has
+// written another desired version since.
 [[nodiscard]] bool compare_wish(Transaction& transaction, const PlanView& view);
-// Each of these two functions adds a write to the transaction. release_wish() removes the mark
-// `pending` from the plan's desired version, so that nodes move to it. restore_wish() brings back
-// the desired version from before the plan. If the store has another desired version by now, which
-// was ordered later, that one stays, and both functions add no write.
+// Both functions add a write to the transaction. release_wish() removes the mark `pending` from the
+// plan's desired version, so that nodes move to it. restore_wish() brings back the desired version
+// from before the plan. Both add nothing if somebody has written another desired version since.
 void release_wish(Transaction& transaction, const PlanView& view);
 void restore_wish(Transaction& transaction, const PlanView& view);
 

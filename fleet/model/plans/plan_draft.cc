@@ -66,10 +66,9 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note the earlier desired version in the plan's record, so that it can be restored if the plan
-  // goes back. A pending version is not noted as `previous`, since another plan holds it back and
-  // no node has moved to it. But its whole record is noted in `desired_before`, so that the other
-  // plan finds it again.
+  // Note the earlier desired version in the plan, which restores it if the plan goes back. If that
+  // version is pending, another plan holds it back, and no node has moved to it, so `previous`
+  // stays empty. `desired_before` has its whole record in both cases.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -104,7 +103,7 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // A damaged record may have any number.
+  // The number may be out of range if the record is damaged.
   plan.enlisted = std::clamp<std::int64_t>(plan.enlisted, 0, all);
   // Add as many records of members as fit into the transaction. Leave room for two more records:
   // the plan and the desired version.

@@ -96,8 +96,8 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
   return parts;
 }
 
-// Returns the keys to erase in other places than below the plan's record: the members' own records,
-// and the budget places that the plan has taken.
+// Returns the keys to erase that do not lie below the plan's own key: the members' own records, and
+// the budget places that the plan has taken.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
   for (const auto& [key, node] : view.places)
@@ -141,8 +141,8 @@ const SeenWish* own_wish(const PlanView& view) {
 }
 
 // Adds to the transaction the write that replaces `now`, the desired version that the plan has
-// written, by `wish`, or that erases `now` if `wish` has no value. The store refuses the
-// transaction if `now` has changed.
+// written, by `wish`. If `wish` has no value, `now` is erased. The store refuses the transaction if
+// `now` has changed.
 void put_wish(Transaction& transaction, const PlanView& view, const SeenWish& now,
               const std::optional<Desired>& wish) {
   const std::string key = key_of(KeyKind::desired, {view.plan.component});
@@ -169,9 +169,8 @@ bool compare_wish(Transaction& transaction, const PlanView& view) {
   return true;
 }
 
-// Lets nodes move to the plan's version. But if the undo of a rollout has marked this version as
-// refused since the plan began, the mark stays, and no node moves to the version until a person
-// desires it again.
+// Lets nodes move to the plan's version. If the undo of a rollout has marked this version as
+// refused meanwhile, the mark stays: no node moves until a person desires the version again.
 void release_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
@@ -180,10 +179,9 @@ void release_wish(Transaction& transaction, const PlanView& view) {
   put_wish(transaction, view, *now, wish);
 }
 
-// Restores the whole record of the desired version from before the plan. If the undo of a rollout
-// has marked that version as refused, before or after the plan began, the mark stays, and no node
-// moves to the version. If an older version of this program has begun the plan, only the version
-// and its digest are known.
+// Restores the desired version from before the plan, with its whole record. If the undo of a
+// rollout has marked that version as refused, the mark stays, and no node moves to it. A plan that
+// an older program has begun knows only the version and its digest.
 void restore_wish(Transaction& transaction, const PlanView& view) {
   const SeenWish* now = own_wish(view);
   if (now == nullptr) return;
