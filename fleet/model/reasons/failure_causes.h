@@ -40,9 +40,8 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // how many nodes of the group have this mark
-  // Two counts of the nodes that the rollout has reached, but that are not in the group:
-  // `others_in_all` is the number of all of them, and `others` is the number of those that have
-  // this mark.
+  // The nodes that the rollout has reached, but that are not in the group: `others_in_all` counts
+  // all of them, and `others` those that have this mark.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
 

@@ -85,15 +85,15 @@ ToBegin NextNodes::to_begin() const {
 
 namespace {
 
-// Finds out whether one of the nodes may begin by itself now, or may stop its old version now.
+// Finds out whether at least one node may begin, or may stop its old version, at this moment.
 class FirstOpening {
  public:
   FirstOpening(const ToBegin& what, const WindowView& windows, const Budgets* budgets)
       : what_(what), windows_(windows), budgets_(budgets) {}
 
-  // Returns an open Opening if one of the nodes may. Otherwise returns the Opening of the node that
-  // waits for the shortest time: of a node that only waits for a place of a budget, or of the node
-  // whose window opens first.
+  // Returns an open Opening if one of the nodes may begin, or may stop its old version. Otherwise
+  // returns the Opening of the node with the shortest wait: a node that only waits for a budget
+  // place, or the node whose window opens first.
   Opening find() {
     for (const std::string& node : what_.at_gate)
       if (is_open(node, what_.stop_takes) && has_place(node)) return {};

@@ -1,8 +1,8 @@
-// Says why a rollout, a desired version, or a plan before its first step begins nothing now. A stop
-// may be ordered, windows may be closed, or no controller may drive the work. A desired version may
-// also wait for a place of a budget. No record of the store names these reasons, since it would
-// have to be written anew as time passes. Only the places of budgets for which a rollout or a plan
-// waits are in its own record. This file does no input or output.
+// Says why a rollout, a desired version, or a plan before its first step begins nothing now: a stop
+// is ordered, windows are closed, or no controller drives the work. A desired version may also wait
+// for a place of a budget. The store does not record these reasons, since they change as time
+// passes. (Only the budget places for which a rollout or a plan waits are in its record.) This file
+// does no input or output.
 #pragma once
 
 #include <map>
@@ -43,33 +43,34 @@ struct ToBegin {
   // nodes only if `one_by_one` is true.
   std::vector<std::string> at_gate = {};
   Ms stop_takes = 0;
-  std::string run = {};  // the run for which a node of `at_gate` takes places, as `desired/web`
+  // The name under which the nodes in `at_gate` take budget places, such as `desired/web`.
+  std::string run = {};
 };
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
-// `budgets` are those of the cell: see longest() in plan_decision.h.
+// Returns the members of a plan that has not begun its first step, and how long the plan may take.
+// If the plan runs already, the result has no nodes. `budgets` are those of the cell.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
 
-// Returns whether the node runs another version, and keeps it although nobody has pinned the node:
-// a rollout has moved the node since the wish was written.
+// Returns whether the node runs another version than the desired one, and stays there without being
+// pinned: a rollout has moved the node since the cell's desired version was written.
 [[nodiscard]] bool keeps_later_version(const DesiredNode& node, const CellWish& wish);
 
-// Finds the nodes that may be the next to move to the desired version, and the nodes that have
-// begun and wait at their gates. Looks at the nodes of a cell one after the other, and keeps only
-// the names of those that it finds, since a cell may have thousands of nodes.
+// Finds the nodes that may be the next to move to the desired version, and the nodes whose new
+// version waits beside the old one (at its gate). Examines one node at a time, and keeps only the
+// names of the nodes that it finds, since a cell may have thousands of nodes.
 class NextNodes {
  public:
-  // `settings` are those of the controller that drives the desired version. The store does not have
-  // them, so fleetctl assumes the defaults.
+  // The controller's settings are not in the store, so fleetctl uses the defaults.
   NextNodes(std::string component, CellWish wish, const DesiredSettings& settings = {})
       : component_(std::move(component)), wish_(std::move(wish)), settings_(settings) {}
 
-  // Looks at one node. The caller must pass all nodes of the cell, in the order of their names, in
-  // which the driver tries them.
+  // Examines one node. The caller must pass all nodes of the cell in the order of their names,
+  // since the driver tries them in this order.
   void take(const std::string& id, const DesiredNode& node);
 
-  // Returns the nodes that were found. If so many nodes are on the way that no more may begin, the
-  // nodes to begin are only those whose upgrade to an earlier desired version has not ended. If so
-  // many nodes have failed that the move of the cell has halted, the result has no nodes at all.
+  // Returns the nodes that were found. If too many nodes are on the way for one more to begin,
+  // `nodes` has only those whose upgrade to an earlier desired version has not ended. If so many
+  // nodes have failed that no node moves any more, the result has no nodes at all.
   [[nodiscard]] ToBegin to_begin() const;
 
  private:
@@ -86,17 +87,18 @@ class NextNodes {
 
 struct Held {
   std::string words = {};  // what it waits for; empty if nothing holds it back
-  // True if time alone does not end the wait, since the windows can never be open long enough, for
-  // example. A stop does not count: it is an order of its own.
+  // True if a person has to change something, for example because the windows are never open long
+  // enough. False if the wait ends by itself, and for a stop, which is an order of its own.
   bool needs_person = false;
 };
 
-// Returns what this waits for. `windows` must know the nodes, and the time of the wall clock at the
-// moment 0. `budgets` are those of the cell, with all of its nodes, or null if the cell has none.
+// Returns the reason why nothing in `what` begins now. `windows` must know the nodes, and which
+// time the wall clock shows at the moment 0. `budgets` are those of the cell, with all its nodes,
+// or null if the cell has none.
 [[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows,
                              const Budgets* budgets = nullptr);
-// Returns what this waits for. `cell` has the record `stop` and the records of windows, and those
-// of nodes and their identities.
+// Returns the reason why nothing in `what` begins now. `cell` must have the record `stop`, and the
+// records of windows, nodes and identities.
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
                              const ZoneBook& zones);
 
@@ -106,7 +108,8 @@ struct Held {
 
 // ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
 
-// Nodes that are pinned to the same version of a component, and are held back at their gates.
+// Pinned nodes that cannot replace their old version yet, although the new one is ready beside it.
+// All are pinned to the same version of a component.
 struct HeldPins {
   std::string component = {};
   std::string version = {};
@@ -114,18 +117,18 @@ struct HeldPins {
   Held held = {};  // what the first of the nodes waits for
 };
 
-// Finds the pinned nodes that are held back at their gates. Looks at the nodes of a cell one after
-// the other, and keeps only those that wait at their gates.
+// Finds the pinned nodes whose new version is ready, and waits beside the old one (at its gate).
+// Examines one node at a time, and keeps only those that it finds.
 class PinnedNodes {
  public:
   explicit PinnedNodes(const DesiredSettings& settings = {}) : settings_(settings) {}
 
   void take(const NodeView& node);
 
-  // Returns the names of the pinned nodes at their gates.
+  // Returns the names of all pinned nodes that were found.
   [[nodiscard]] std::vector<std::string> at_gate() const;
-  // Returns those that are held back, in groups with the same component and version. `windows` and
-  // `budgets` are as for held_back().
+  // Returns the found nodes that still have to wait, in groups with the same component and version.
+  // `windows` and `budgets` are as for held_back().
   [[nodiscard]] std::vector<HeldPins> held(bool is_stopped, const WindowView& windows,
                                            const Budgets* budgets) const;
 
@@ -136,7 +139,7 @@ class PinnedNodes {
   };
 
   DesiredSettings settings_;
-  // The pinned nodes at their gates, by component and version.
+  // The pinned nodes whose new version waits beside the old one, by component and version.
   std::map<std::pair<std::string, std::string>, std::vector<Pin>> pins_ = {};
 };
 
