@@ -62,10 +62,9 @@ class Creation {
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Returns the record in `found` if it belongs to the same order of a person as `wanted`: both
-  // then have the same trace, the id of the order. Returns std::nullopt if `found` is null, since
-  // no record is written yet. Returns a Refusal with the text `if_others` if `found` belongs to
-  // another order or cannot be read.
+  // Returns the record in `found`, or std::nullopt if `found` is null: nothing is written yet.
+  // Returns a Refusal with the text `if_others` if the record cannot be read, or was written for
+  // another order of a person: then it does not have the same trace (the order's id) as `wanted`.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

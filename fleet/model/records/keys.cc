@@ -178,9 +178,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // A name that is not valid is a bug of this program. A number that is too large is no bug:
-  // parse_key() refuses its key later. So all_are_taken() checks the names together with this valid
-  // number, in place of the real one.
+  // A wrong name is a bug, and aborts the program. A number that is too large is no bug: the key is
+  // made, and parse_key() refuses it. So check the names with a valid number in place of the real
+  // one.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

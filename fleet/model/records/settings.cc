@@ -98,9 +98,8 @@ constexpr std::array deeds = {std::pair{std::string_view("publish"), ThenDo::pub
                               std::pair{std::string_view("desire"), ThenDo::desire},
                               std::pair{std::string_view("rollout"), ThenDo::rollout}};
 
-// take_setting() returns one of these messages if there is no setting with the given name. Its
-// other messages are about wrong values. So is_setting() recognizes an unknown name by these
-// messages.
+// take_setting() returns one of these messages for a name that is not a setting, and other messages
+// for wrong values. is_setting() tells the two cases apart by the message.
 constexpr std::string_view no_setting = "another name: there is no such setting";
 constexpr std::string_view no_label = "the name of a label behind the dot";
 constexpr std::string_view no_component = "the name of a component between the dots";
@@ -207,8 +206,8 @@ std::optional<std::string> why_no_settings(const Settings& settings, const Setti
     const auto old = before.values.find(setting.first);
     return old != before.values.end() && old->second == setting.second;
   };
-  // First take the settings that do not change: the number of budgets is limited, and the budgets
-  // that exist already go before a new one.
+  // First handle the settings that do not change. The number of budgets is limited, so the existing
+  // budgets must be counted before a new one.
   CellSettings found;
   for (const auto& setting : settings.values) {
     if (is_kept(setting)) static_cast<void>(take_setting(setting.first, setting.second, found));

@@ -242,8 +242,8 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // A zone's offset changes at most once in any two days. So the offset at this local time is equal
-  // to the offset a day before it or to the offset a day after it.
+  // A zone's offset changes at most once in any two days. So the offset at this local time is that
+  // of a day before or that of a day after.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;
