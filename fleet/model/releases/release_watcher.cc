@@ -58,9 +58,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds to `state` the nodes' reports about the component. If a node that reports does not run the
-// desired version, a change of version is under way. But if that node's upgrade to the desired
-// version has failed, the change is halted.
+// Adds the nodes' reports to the component's state. A reporting node that does not run the desired
+// version means that a change of version is under way or, if the node's upgrade to that version has
+// failed, that the change is halted.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -266,8 +266,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // A controller that was the driver before has written only some records of this rollout.
-      // Erase these records; the rollout is then begun again.
+      // An earlier driver has written only some records of this rollout. Erase these records, so
+      // that the rollout is begun again.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

@@ -1,18 +1,19 @@
-// The release watcher queries the sources of releases that the settings name. If a source has a new
-// release, the watcher publishes the release. If the setting `watch.COMPONENT.then` is `desire`,
-// the watcher then makes the release the desired version; if the setting is `rollout`, the watcher
-// rolls the release out. In a cell, only one controller does this: the driver of the history (the
-// controller that writes the cell's history). If this controller is not that driver any more, the
-// store refuses its transactions. This file does no input or output: next() returns each query to a
-// source as a step, and the caller makes the query and passes in the answer.
+// The release watcher queries the sources of releases that the settings name, and publishes new
+// releases. If the setting `watch.COMPONENT.then` is `desire`, it then makes the release the
+// desired version; if the setting is `rollout`, it rolls the release out. Only one controller of a
+// cell does this: the one that writes the cell's history. The store refuses the transactions of all
+// others. This file does no input or output: next() returns each query as a step, and the caller
+// makes the query and passes in the answer.
 //
-// A release that was tried once is never tried again automatically. With `desire` or `rollout`, the
-// watcher takes no new release while the record `stop` exists, while any plan is under way, or
-// while a rollout of the component is under way. With `desire`, the watcher also waits until all
-// nodes that report run the desired version. After two kinds of failures, the watcher waits for a
-// person. If the watcher began the component's last rollout, and this rollout was aborted or
-// undone, a person has to start another rollout. If, with `desire`, a node has failed to move to
-// the desired version, a person has to change the desired version, or bring the node to it.
+// The watcher tries each release only once. With `desire` or `rollout`, it tries no new release in
+// these cases:
+//
+// - The record `stop` exists, a plan is under way, or a rollout of the component is under way.
+// - `desire`: a node that reports does not run the desired version yet.
+// - The watcher began the component's last rollout, and this rollout was aborted or undone. A
+//   person has to start another rollout.
+// - `desire`: a node has failed to move to the desired version. A person has to desire another
+//   version, or bring the node to this one.
 #pragma once
 
 #include <cstdint>
@@ -76,15 +77,14 @@ class ReleaseWatcher {
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
-  // Takes the outcome of an Order's transaction. If the store has denied the transaction, drops the
-  // version that was being taken. The version is considered again after the next query to the
-  // component's source.
+  // Handles the outcome of the transaction of an Order. If the store has denied it, drops the new
+  // version, and considers it again after the next query to the source.
   [[nodiscard]] std::string written(const Outcome& outcome);
 
  private:
   struct Watched {
     Ms ask_at = 0;
-    std::string version = {};  // the version to take; may be empty
+    std::string version = {};  // the new version to publish; empty if there is none
     std::optional<IndexedRelease> offer = {};
     std::optional<Release> release = {};  // the release with its manifests
     // The rollout whose records are being written; no value if there is none.
