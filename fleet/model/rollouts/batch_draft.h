@@ -45,8 +45,8 @@ struct Share {
   // `thousandths` is not 0, `nodes` is ignored.
   std::int64_t thousandths = 0;
 
-  // Converts this to a number of nodes. A share is a share of `all` nodes, and is rounded up. The
-  // result is at least 1, and at most batch_nodes_max.
+  // Returns the number of nodes: a share is rounded up, and is a share of `all` nodes. The result
+  // is at least 1, and at most batch_nodes_max.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;

@@ -9,18 +9,18 @@
 //                --gate-prometheus, or the program exited with status 0
 //     worse      the measured value was on the bad side for that time, or the program exited with
 //                status 1
-//     not known  all other cases, such as no data, a gap, values on both sides, a time-out, a
-//                wrong answer, or a gate that the controller does not know. This answer never
-//                counts as "well"
+//     not known  all other cases, such as no data, a gap, values on both sides, a time-out, a wrong
+//                answer, or a gate that the controller does not know. This answer never counts as
+//                "well"
 //
-// In a round, the driver asks each gate of the rollout once, all at the same time. The first round
-// for a batch begins when all nodes of the batch have soaked. More rounds follow until the batch is
-// confirmed, or goes back because no verdict has come in time. A batch is confirmed only if all
-// gates say "well" in one round that is not too old. If one gate says "worse", the rollout is
-// aborted. If a round brings no answers in time, the answer of its gates is "not known".
+// In a round, the driver asks all gates of the rollout at the same time. The first round for a
+// batch begins when all its nodes have soaked (the new version has worked for some time). More
+// rounds follow until the batch is confirmed, or goes back because no verdict has come in time. A
+// round without answers in time counts as "not known".
 //
-// While a rollout bakes (all batches are done, but the rollout may still be aborted), rounds follow
-// in the same way. The rollout is completed only if all gates say "well".
+// A batch is confirmed only if all gates say "well" in one round that is not too old. If one gate
+// says "worse", the rollout is aborted. The same holds while a rollout bakes (all batches are done,
+// but the rollout may still be aborted): it is completed only if all gates say "well".
 #pragma once
 
 #include <cstddef>

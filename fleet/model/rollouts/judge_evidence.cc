@@ -9,11 +9,10 @@
 namespace fleet {
 namespace {
 
-// Returns the logarithm of a mean of likelihood ratios, one for each of the evidence_ratios.
-// `failed` is the number of failures that were seen, and `expected` the number that was expected.
-// Each likelihood ratio compares two assumptions: that failures come at `ratio` times the expected
-// rate, and that they come at the expected rate. If `power` is -1, the inverse of each of the
-// evidence_ratios is used.
+// Returns the logarithm of the mean of the likelihood ratios for all evidence_ratios. Each ratio
+// compares two assumptions: failures come at `ratio` times the expected rate, or at the expected
+// rate. `failed` failures were seen, and `expected` were expected. With `power` -1, 1/`ratio` is
+// used in place of each `ratio`.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {
@@ -25,13 +24,14 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 }  // namespace
 
-// Adds one observation. For each factor `ratio`, logs_ has the logarithm of a likelihood ratio: how
-// much likelier the observations are if the new version fails `ratio` times as often as is
-// tolerated, than if it fails exactly as often as is tolerated. In the latter case, `chance` is the
-// probability that an observation counts against the new version. In the former case, this
-// probability is chance * ratio / d, with d = 1 + chance * (ratio - 1), and the probability of the
-// opposite is (1 - chance) / d. So the likelihood ratio is multiplied by ratio / d if the
-// observation counts against the new version (`is_new`), and otherwise by 1 / d.
+// Multiplies the likelihood ratio of each `ratio` in evidence_ratios by the factor of one
+// observation. (logs_ has the logarithms.) The ratio says how much likelier the observations are if
+// the new version fails `ratio` times as often as is tolerated, instead of exactly as often as is
+// tolerated.
+//
+// The observation counts against the new version with a probability of `chance` in the second case,
+// and of chance * ratio / d in the first, with d = 1 + chance * (ratio - 1). So the factor is ratio
+// / d if it does count against the new version (`is_new`), and otherwise 1 / d.
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -56,10 +56,10 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The control group's values divide all possible values into controls + 1 intervals. If both
-  // versions behave alike, the first value of a node with the new version is equally likely to lie
-  // in each interval. `above` is the number of intervals above the median; a value in one of these
-  // is worse. If there are two middle values, the median is the upper one.
+  // The control group's values divide the number line into controls + 1 intervals. If both versions
+  // behave alike, a value of the new version lies in each interval with the same chance. It is
+  // worse if it lies above the median, which is in `above` intervals. Of two middle values, the
+  // upper one is the median.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }
@@ -113,9 +113,9 @@ void Cohorts::fail(const std::string& node, Ms at) {
   if (is_first) add(node, at, {Change::fails, found->second.cohort});
 }
 
-// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`.
-// look() counts this change later. If look() has already counted all changes up to a time after
-// `at` (seen_until_), the change counts as one at that time.
+// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`;
+// look() counts this change later. If look() has already counted everything until a later time
+// (seen_until_), the change counts at that time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }
@@ -160,9 +160,9 @@ const CohortCount& Cohorts::count(Cohort cohort) const {
 
 double control_rate_max(std::int64_t failed, Ms node_ms) {
   if (node_ms <= 0) return 0;
-  // Find, by bisection between `low` and `high`, the lowest expected number of failures that the
-  // evidence rules out. Bisection works, since the evidence against an expected number above the
-  // observed one grows with the expected number.
+  // Find the lowest expected number of failures that the evidence rules out, by bisection between
+  // `low` and `high`. This works since the evidence grows with the expected number, as soon as that
+  // number is above the observed one.
   double low = static_cast<double>(failed);
   double high = 2 * low + 1;
   const double limit = -std::log(bake_alpha);

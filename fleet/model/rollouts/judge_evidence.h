@@ -1,13 +1,12 @@
-// This file computes how strong the evidence is that a new version does worse than the version
-// before. The evidence is a number, which may be computed as often as one likes. `Cohorts` decides
-// which nodes are compared. log_bake_evidence() continues the comparison after all nodes have moved
-// to the new version. judge_verdict.h draws the conclusion from the number. This file does no input
-// or output.
+// This file computes the evidence that a new version does worse than the version before: a number
+// that begins at 1 and grows with the failures of the new version. `Cohorts` decides which nodes
+// are compared. log_bake_evidence() continues the comparison after all nodes have moved to the new
+// version. judge_verdict.h draws the conclusion. This file does no input or output.
 //
-// The number is an *e-process*. It begins at 1. If the versions are alike, the chance that it ever
-// reaches N is at most 1/N, however often it is computed (Ville's inequality). So if the judge
-// stops the rollout when the number reaches 1/alpha, a good version is stopped with a chance of at
-// most alpha, over the whole rollout.
+// The evidence is an *e-process*. If the versions are alike, the chance that it ever reaches N is
+// at most 1/N, however often it is computed (Ville's inequality). The judge stops the rollout when
+// the evidence reaches 1/alpha. So a good version is stopped with a chance of at most alpha, over
+// the whole rollout.
 //
 // The first failures of nodes are compared with the safe logrank test: J. ter Schure, M. F.
 // Perez-Ortiz, A. Ly, P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. A node is at risk
@@ -22,21 +21,20 @@
 // Let tau be the ratio of failure rates that the rollout tolerates. The evidence is multiplied by
 // p(r)/p(tau) if the failed node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to
 // the control group. The true ratio r is not known, so the evidence is the mean over ratios from
-// 1.5 tau to 200 tau. The mean of e-processes is an e-process, too. If the true ratio is smaller
-// than tau, each of these e-processes shrinks on average. So the limit for the chance of a wrong
-// stop holds for every ratio up to tau.
+// 1.5 tau to 200 tau; the mean of e-processes is an e-process, too. If the true ratio is smaller
+// than tau, each of these e-processes shrinks on average. So the chance of a wrong stop is limited
+// for every ratio up to tau.
 //
-// This method assumes that new and control nodes were chosen in a random order, independent of
-// their properties. It also assumes that every node is at risk from the same moment, the beginning
-// of the rollout, until its first failure. Failure rates may differ from node to node and change
-// with time. If the nodes come in the order of their names, the limit for the chance of a wrong
-// stop holds only if the names are unrelated to failures: see judge_verdict.h.
+// This method assumes that new and control nodes were chosen in a random order, and that every node
+// is at risk from the beginning of the rollout until its first failure. Failure rates may differ
+// from node to node and change with time. In a rollout in the order of the nodes' names, the limit
+// holds only if the names are unrelated to failures: see judge_verdict.h.
 //
-// How the evidence behaves:
+// The cohorts are the nodes with the new version, and the control group:
 //
 //     no node has failed          the evidence is 1
-//     one cohort has no node      a failure does not change the evidence. The two cohorts are the
-//     at risk                     nodes with the new version, and the control group
+//     one cohort has no node      a failure does not change the evidence
+//     at risk
 //     cohorts of unequal size     p(r) depends on both sizes. If a single new node is compared with
 //                                 500 control nodes, and fails, the evidence is 30
 //     a cohort of one node        the failure of this node cannot raise the evidence to 100, the
@@ -75,12 +73,10 @@ class Evidence {
   // another controller.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation. `is_new` is true if it counts against the new version, as the failure of
-  // a node with the new version does. It is false if it counts for the new version, as the failure
-  // of a node of the control group does. `chance` is the probability that this observation counts
-  // against the new version. The caller computes `chance`, by chance_of_new() or chance_of_worse(),
-  // for a new version that is exactly as bad as is tolerated. If `chance` is exactly 0 or 1, the
-  // evidence does not change.
+  // Adds one observation: the failure of a node with the new version (`is_new`) or of a control
+  // node, or a measured value that is worse (`is_new`) or not. `chance` is the probability that
+  // `is_new` is true if the new version is exactly as bad as is tolerated: see chance_of_new() and
+  // chance_of_worse(). If `chance` is exactly 0 or 1, the evidence does not change.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -102,24 +98,23 @@ struct AtRisk {
 // version fail `tolerate` times as often as nodes of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
-// Returns the chance that the next node is worse by a gauge, if the two versions behave alike. A
-// gauge is a measured value, such as a latency, and not a count of failures. In each batch, each
-// node gives one number: the change of the gauge over the node's soak. A node is *worse* if this
-// change is worse than the median change of the control group's nodes in the same time. For the
-// first node, the chance is about one half. For each later node, the chance depends on the earlier
-// nodes, since the median is only an estimate from a few hundred values. Let m be the number of
-// control nodes (`controls`), n the number of nodes that were compared before (`before`), and a the
-// number of those n nodes that were worse (`worse_before`). Then:
+// Returns the chance that the next node is worse by a gauge (a measured value, such as a latency)
+// if both versions behave alike. In each batch, each node gives one number: the change of the gauge
+// over the node's soak. A node is *worse* if its change is worse than the median change of the
+// control group's nodes in the same time.
+//
+// Let m be the number of control nodes (`controls`), n the number of nodes that were compared
+// before (`before`), and a the number of those that were worse (`worse_before`). Then:
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //
 // This is the formula of Pólya's urn. It is exact if all values are exchangeable and no two values
 // are equal. Equal values count as not worse, which can only weaken the evidence.
 //
-// A chance of one half for every node would be wrong, since the median of 500 control nodes is
-// itself an estimate. For example, if the control nodes change in every batch as they did in the
-// batch before, a judge with one half for every node stops good versions three times as often as is
-// allowed. `by_half` in tests/together/fleet/judge_world.h simulates such a judge.
+// A chance of one half for every node would be wrong, since the median of a few hundred nodes is
+// only an estimate. If the control nodes change in every batch as they did in the batch before, a
+// judge with one half stops good versions three times as often as is allowed. `by_half` in
+// tests/together/fleet/judge_world.h simulates this judge.
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
@@ -129,11 +124,10 @@ struct AtRisk {
 // add up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit for the logarithm of the evidence of one comparison, which is the comparison of
-// failures or of one measure. If the logarithm reaches this limit, the verdict is "worse". alpha is
-// the allowed chance of stopping a good version, and `share` is the part of alpha that this
-// comparison may use. If the shares add up to at most 1, all comparisons together stop a good
-// version with a chance of at most alpha, even if they depend on each other.
+// Returns the logarithm at which the evidence of one comparison (of failures, or of one measure)
+// makes the verdict "worse". alpha is the allowed chance of stopping a good version, and `share` is
+// the part of alpha for this comparison. If all shares add up to at most 1, a good version is
+// stopped with a chance of at most alpha, even if the comparisons depend on each other.
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
@@ -150,12 +144,11 @@ struct AtRisk {
 //     a node is silent                   nothing is counted, unless the caller counts the silence
 //                                        as a failure by fail(), or ends the comparison by leave()
 //     a node fails again and again       only its first failure counts
-//     a node has failed before it has    the node is not compared after it has moved, just as a
-//     moved to the new version           control node that has failed is not compared any more
+//     a node has failed before it has    the node is not compared any more, even after the move
+//     moved to the new version
 //
-// All times are measured with the clock of the driver, the controller that steers the rollout.
-// look() does not count the latest changes yet, so that the reports of both cohorts have had the
-// same time to arrive.
+// All times are measured by the clock of the driver, the controller that steers the rollout. look()
+// waits before it counts a change, so that the reports of both cohorts have had time to arrive.
 
 // look() counts a failure or another change of a node only after this time, so that late reports
 // can still arrive.
@@ -179,10 +172,9 @@ struct CohortCount {
 class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
-  // Continues from the findings of the controller that drove the rollout before: its evidence, and
-  // the number of nodes of each cohort that have failed. The caller then calls enter() for all
-  // nodes again, with a `has_failed` that is true for each node that has failed, so that this
-  // failure is not counted again.
+  // Continues from the findings of an earlier driver: its evidence, and how many nodes of each
+  // cohort have failed. The caller then calls enter() for all nodes again, with `has_failed` for
+  // each node that has failed, so that no failure is counted twice.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
@@ -216,8 +208,8 @@ class Cohorts {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // Changes are counted in this order: by time, and those at the same time by `place`, a hash of
-  // the node's name. So neither cohort always comes first.
+  // Changes are counted by time. At the same time, `place`, a hash of the node's name, decides, so
+  // that neither cohort always comes first.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;
@@ -245,30 +237,26 @@ class Cohorts {
 
 // ---- the bake
 
-// The following functions compute how strong the evidence is that the new version fails more often
-// than the version before, when all nodes run the new version. judge_watch.h counts the failures.
-//
-// During a bake, which follows the last batch of a rollout, every node has moved, so no control
-// group is left. The failures of the nodes with the new version are compared with the failure rate
-// that the control group had before, in two steps:
+// The following functions judge the new version during a bake, the time after the last batch. All
+// nodes have moved then, so no control group is left. Their failures (see judge_watch.h) are
+// compared with the failure rate that the control group had before, in two steps:
 //
 // 1. How high can the true failure rate of the control group have been? For each rate L, the
-//    group's failures give evidence, of the same kind as in `Evidence`, that the true rate is
-//    lower than L. If this evidence reaches 1/bake_alpha, L is ruled out, and so are all higher
-//    rates. control_rate_max() is the lowest rate that is ruled out. With a chance of at
-//    least 1 - bake_alpha, the true rate is lower than control_rate_max(). This holds at whatever
-//    moment the comparison with the control group ended.
-// 2. Do nodes with the new version fail more often than at the rate M = control_rate_max()? If
-//    the rollout tolerates a ratio of rates, M is first multiplied by that ratio. Let k nodes fail
-//    while the times at risk of all nodes add up to T. For a rate of r M in place of M, the
-//    likelihood ratio is r^k exp(-(r-1) M T). The evidence is the mean of this likelihood ratio
-//    over all r in evidence_ratios.
+// group's failures give evidence, of the same kind as in `Evidence`, that the true rate is lower
+// than L. If this evidence reaches 1/bake_alpha, L is ruled out, and so are all higher rates.
+// control_rate_max() is the lowest rate that is ruled out. With a chance of at least 1 -
+// bake_alpha, the true rate is lower, at whatever moment the comparison with the control group
+// ended.
 //
-// This evidence is multiplied by the evidence from the batches before the bake. The product is an
-// e-process for the whole rollout. If the product reaches 1/(alpha - bake_alpha), the rollout is
-// stopped, so a good version is stopped with a chance of at most alpha. This assumes that during
-// the bake the version before would have failed as often as it did in the control group. The
-// comparison of the batches needs no such assumption.
+// 2. Do nodes with the new version fail more often than at the rate M? M is control_rate_max()
+// times the ratio of rates that the rollout tolerates. Let k nodes fail while the times at risk of
+// all nodes add up to T. For a rate of r M in place of M, the likelihood ratio is r^k exp(-(r-1) M
+// T). The evidence is the mean of this likelihood ratio over all r in evidence_ratios.
+//
+// The product of this evidence and that of the batches is an e-process for the whole rollout. The
+// rollout is stopped if it reaches 1/(alpha - bake_alpha), so a good version is stopped with a
+// chance of at most alpha. This assumes that the version before would have failed as often during
+// the bake as it did in the control group.
 //
 //     the control group was never seen  the evidence is 1 (its logarithm is 0), since there is no
 //                                       rate to compare with

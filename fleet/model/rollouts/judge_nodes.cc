@@ -95,10 +95,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A node that has not moved is not compared as long as it is silent, since its state is not
-  // known. A node that runs the new version has reported that version, so it is compared even if it
-  // is silent now. But a node that fell silent together with many others (is_lost) is not compared
-  // before it reports again.
+  // The comparison of a silent node begins only when the node reports, since its state is not
+  // known. The exception is a node that has moved: it has reported the new version, so it is
+  // compared although it is silent, unless it fell silent together with many others (is_lost).
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -108,9 +107,9 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has failed already is not compared. In the record `health`, `before` counts
-    // failures from before this comparison, and failures() those during it. The latter are marked
-    // as counted, so that look_at_health() does not count them again.
+    // A node that has failed already is not compared: `before` counts its failures before this
+    // comparison, and failures() those during it. `is_counted` keeps look_at_health() from counting
+    // them again.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -152,9 +151,9 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
 
 // ---- how much of the soak time the drivers have seen
 
-// Adds to found_.seen_ms the soak time that was seen since the last look. For each node of the
-// batch that soaks and is not silent, this is `passed`, the time from the last look to this one. If
-// a node's soak has ended in between, `passed` is still added in full for this node.
+// Adds to found_.seen_ms the soak time since the last look: `passed` for each node of the batch
+// that soaks and is not silent. If a node's soak has ended since the last look, `passed` is added
+// in full, too.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;
@@ -190,7 +189,7 @@ std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) co
 }
 
 // Returns the health that the node has reported for this rollout, or null if it has reported none.
-// A node that has moved reports for its upgrade; a node of the control group, for the rollout.
+// The report of a node that has moved names the upgrade; that of a control node names the rollout.
 const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::string& node) const {
   const auto heard = heard_.find(node);
   if (heard == heard_.end()) return nullptr;

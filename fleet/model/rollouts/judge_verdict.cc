@@ -62,11 +62,9 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns an empty string if enough nodes are compared, so that the batch has to wait for a
-// verdict. Otherwise returns the reason why the batch does not wait: the rollout has fewer than
-// judge_nodes_min nodes, or fewer than judge_control_min nodes of the control group are at risk. In
-// both cases the judge's numbers are only shown to people. But in the second case, judge() still
-// gives the verdict "worse" if the evidence has reached its limit.
+// Returns why the batch does not wait for a verdict: the rollout has fewer than judge_nodes_min
+// nodes, or fewer than judge_control_min nodes of the control group are at risk. Then the judge's
+// numbers are only shown to people. Returns an empty string if enough nodes are compared.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

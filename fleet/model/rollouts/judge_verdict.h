@@ -108,14 +108,13 @@ struct Judgement {
 
 // ---- the measures
 
-// The following functions judge a rollout by measures, such as a latency or a count of errors, that
-// the upgraded component reports about itself. They decide whether the measures get worse more
-// often on nodes with the new version than on nodes of the control group.
+// The following functions judge a rollout by measures: numbers, such as a latency or a count of
+// errors, that the upgraded component reports about itself. A rollout is stopped if a measure gets
+// worse more often on nodes with the new version than on nodes of the control group.
 //
 // For each batch and each measure, each node gives one number: the change of the measure over the
-// soak. When the soak is over, the numbers of the batch's nodes are compared once with the numbers
-// of the control group from the same time. The comparison depends on the type of the measure, and
-// on the direction in which the measure gets worse:
+// soak. When the soak is over, the batch's numbers are compared once with those of the control
+// group from the same time:
 //
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control group: see chance_of_worse() in judge_evidence.h
@@ -123,27 +122,22 @@ struct Judgement {
 //     a counter, worse up       two comparisons are made, and the evidence is the mean of both. The
 //                               first compares with the median, as above, and finds a counter that
 //                               rises faster. The second finds a counter that should not rise at
-//                               all: it takes a node for failed if its counter has risen. Since the
-//                               order of these failures is not known, they are counted in a random
-//                               order of the nodes
+//                               all: a node counts as failed if its counter has risen. The order of
+//                               these failures is not known, so they are counted in a random order
 //
-// The option --tolerate gives a ratio of failure rates. So it affects only the comparisons in which
-// nodes fail: `Cohorts`, the bake, and the second comparison of a counter. A version that is as
-// good as the version before is stopped with a chance of at most alpha, for every tolerated ratio.
-// For a version that fails exactly as often as is tolerated, this limit holds only approximately,
-// since the comparison of counters does not know the order of the failures.
-//
-// The evidence of all batches is the mean of the evidence of each batch, with the weights of
-// log_share_of_batch(). A weighted mean of e-processes is an e-process, too (see judge_evidence.h).
-// The measures share one half of alpha (`measures_share`) in equal parts, and the comparison of
-// failures (`Cohorts`) has the other half. Measures and failures may depend on each other, since
-// alpha is divided between them.
-//
-// The measures by which a rollout is judged are chosen once, at its first batch, from the reports
-// of the control group alone. A measure is chosen if it has a direction in which it gets worse, and
-// if at least measure_given_min per cent and at least judge_control_min of the control group's
-// nodes report how much it has changed. If the new version no longer reports such a measure, the
-// verdict cannot be "well".
+// - The option --tolerate gives a ratio of failure rates. So it affects only the comparisons in
+//   which nodes fail: `Cohorts`, the bake, and the second comparison of a counter.
+// - A version that is as good as the version before is stopped with a chance of at most alpha. For
+//   a version that fails exactly as often as is tolerated, this limit is approximate, since the
+//   order in which counters have risen is not known.
+// - The evidence of all batches is the mean of each batch's evidence, with the weights of
+//   log_share_of_batch(). A weighted mean of e-processes is an e-process, too (judge_evidence.h).
+// - The measures share one half of alpha (`measures_share`) in equal parts, and the comparison of
+//   failures (`Cohorts`) has the other half. So measures and failures may depend on each other.
+// - The measures are chosen once, at the rollout's first batch, from the reports of the control
+//   group alone. A measure is chosen if it has a direction in which it gets worse, and if at least
+//   measure_given_min per cent, and at least judge_control_min, of the group's nodes report its
+//   change. If the new version no longer reports such a measure, the verdict cannot be "well".
 
 // A measure is judged only if at least this percentage of the control group's nodes, and also of
 // the batch's nodes, have reported how much the measure has changed.

@@ -114,8 +114,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, its nodes are not watched. So forget since when each node
-    // is silent.
+    // Nodes are not watched while the rollout is not under way, so forget since when each node has
+    // been silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -205,9 +205,9 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
   found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
     found_.logs.push_back(std::llround(log * million));
-  // put_right() cuts strings and lists that are too long for a record. Every record that is read is
-  // cut in this way. If `found_` were not cut here, it would differ from the record that is read
-  // back, and would be written again and again.
+  // A record is cut when it is read, if its strings and lists are too long. Cut `found_` in the
+  // same way. Otherwise it would differ from the record in the store, and would be written again
+  // and again.
   static_cast<void>(put_right(found_));
   is_news_ = is_news(now);
   if (is_news_) noted_at_ = now;
@@ -222,10 +222,9 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The control group's time at risk (how long its nodes were compared and had not failed) grows
-  // all the time. A change of this time alone does not cause a write. A change of the bake's time
-  // at risk alone is written at intervals of bake_note_ms_, so a driver that dies loses at most one
-  // such interval.
+  // The time at risk (how long nodes were compared and had not failed) grows all the time. That of
+  // the control group alone never causes a write. That of the bake is written at intervals of
+  // bake_note_ms_, so a driver that dies loses at most one interval.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

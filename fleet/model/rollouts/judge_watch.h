@@ -1,8 +1,7 @@
-// This file watches the nodes of one rollout. It finds out which nodes run the new version, which
-// nodes are the control group with the old version, and which of all these nodes fail. The judge,
-// which compares the failures of the two groups, gets its numbers from this file. All facts come
-// from records that the rollout's driver (the controller that steers the rollout) reads anyway.
-// This file does no input or output.
+// This file watches the nodes of one rollout, from the records that the rollout's driver (the
+// controller that steers it) reads anyway. It finds out which nodes run the new version, which
+// nodes are the control group with the old version, and which nodes fail. The judge compares the
+// failures of the two groups. This file does no input or output.
 //
 //     control     the control group: the last control_size() nodes in the random order that follows
 //                 from the rollout's seed, until they move to the new version
@@ -31,20 +30,17 @@
 //     seen        a node was seen to work for the time of its soak, without the times in which the
 //                 node was silent or no driver was at work
 //
-// The record rollout/NAME/judge has the findings, so that the next driver can continue from them.
-// The record is written immediately when a compared node fails, and within a minute when a node
-// fails that is not compared. It is also written about ten times in a soak, to note how much of the
-// soak was seen. The judge looks at the nodes only from time to time, since thousands of nodes may
-// report at the same time.
-//
-// During a bake, which follows the last batch, all nodes run the new version. Their failures are
-// compared with the failure rate that the control group had, according to the record: see
-// judge_evidence.h. No batch waits for the verdict of the bake, but if it is "worse", the rollout
-// is aborted.
-//
-// A batch is confirmed when the verdict is "well". The batch does not wait for the verdict if the
-// rollout has fewer nodes than judge_nodes_min or no control group, or if the order of its nodes is
-// not random.
+// - The next driver continues from the findings in the record rollout/NAME/judge. This record is
+//   written at once when a compared node fails, and within a minute when another node fails. It is
+//   also written about ten times in a soak, to note how much of the soak was seen.
+// - The judge examines the nodes only from time to time, since thousands of nodes may report at the
+//   same time.
+// - A batch is confirmed when the verdict is "well". It does not wait for the verdict if the
+//   rollout has fewer nodes than judge_nodes_min, no control group, or no random order of its
+//   nodes.
+// - During a bake, which follows the last batch, all nodes run the new version. Their failures are
+//   compared with the failure rate that the control group had: see judge_evidence.h. If the verdict
+//   is "worse", the rollout is aborted.
 #pragma once
 
 #include <map>
@@ -185,9 +181,9 @@ class JudgeWatch {
   bool is_news_ = false;
 };
 
-// Returns the value of the member `run` in the record `control`, by which a node of the control
-// group is asked for its health. The value is different for each batch, and ends as the ids of the
-// rollout's commands do (id_end()).
+// Returns the value of the member `run` in the record `control`, which asks a node of the control
+// group for its health. It is different for each batch, and ends like the ids of the rollout's
+// commands (id_end()).
 [[nodiscard]] std::string control_run(const RolloutView& view);
 
 }  // namespace fleet

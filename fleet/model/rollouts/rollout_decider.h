@@ -62,8 +62,8 @@ class RolloutWriter {
   [[nodiscard]] std::size_t places_room() const;
   // Takes the places that `answer` lists: see budgets.h.
   void take_places(const PlacesAnswer& answer);
-  // Gives back the places that the rollout has taken for the node. Returns whether there were any.
-  // end() calls this function.
+  // Gives back the budget places that the rollout has taken for the node. Returns whether there
+  // were any. Called by end(), too.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
@@ -100,8 +100,8 @@ class RolloutWriter {
 class RolloutBatchNow {
  public:
   struct Node {
-    const std::string& id;      // in the rollout's view, which must outlive this object
-    const RolloutNode& record;  // in the rollout's view, too
+    const std::string& id;      // the node's id, a reference into the rollout's view
+    const RolloutNode& record;  // a reference into the rollout's view
     Stand stand = {};
     // The time limit for the node's answer; no value if no answer is awaited.
     std::optional<Ms> answer_by = {};
@@ -109,8 +109,8 @@ class RolloutBatchNow {
     bool is_unjudged = false;  // the node goes back because the judge or a gate gave no verdict
   };
 
-  // Finds the state of each node of the batch. If a wait for nodes begins now, sets the time of
-  // this wait in `marks` to `now`.
+  // Finds the state of each node of the batch. If the driver begins to wait for nodes now, sets the
+  // beginning of this wait in `marks` to `now`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -180,8 +180,8 @@ class RolloutDecider {
   // ---- writes
 
   // Records how nodes of the batch have ended. Returns no value if there is nothing to record. If
-  // `confirmed_too` is false, leaves out nodes that were confirmed. While the rollout is `rolling`,
-  // confirmed nodes are recorded only when no node of the batch has anything left to do.
+  // `confirmed_too` is false, leaves out confirmed nodes: while the rollout is `rolling`, they are
+  // recorded only when all other nodes of the batch have ended.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -217,10 +217,10 @@ class RolloutDecider {
 
   // ---- how nodes are brought back to the old version (these functions are in rollout_abort.cc)
 
-  // Waits for the verdicts of the judge and the gates on the nodes in `ready`, which wait for
-  // `confirm`. If a verdict does not come in time, or if a node of the batch was already ordered to
-  // go back, orders the nodes in `ready` to go back. Returns no value if these nodes may be
-  // confirmed, or if `ready` is empty and no node is going back.
+  // Waits for the judge's and the gates' verdicts on the nodes in `ready`, which wait for
+  // `confirm`. If a verdict is late, or if a node of the batch was already ordered to go back,
+  // orders the nodes in `ready` to go back. Returns no value if these nodes may be confirmed, or if
+  // there are none and no node is going back.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says `worse`, or if the batch has to wait for the verdict of a
   // gate or the judge. Returns no value if the batch may be confirmed, or if the time limit for
@@ -237,8 +237,8 @@ class RolloutDecider {
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records that nodes keep the version that they run. These are the nodes that were not ordered to
-  // `apply`. With --leave, they are all nodes of the batch that have not ended.
+  // Records that nodes keep the version that they run: the nodes that were not ordered to `apply`
+  // or, with --leave, all nodes of the batch that have not ended.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -170,8 +170,8 @@ What RolloutDecider::next_order() {
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
   }
-  // Nodes that already have the new version get `confirm` even while the record `stop` or a closed
-  // window keeps another node of the batch from preparing again.
+  // A node that has the new version gets its `confirm` even while another node of the batch is held
+  // back from preparing again, by the record `stop` or by a closed window.
   const bool is_moving = is_any_pending(NodeStage::applying);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
@@ -189,9 +189,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // The batch has more nodes than a budget has places, so it can never get enough places. Then a
-    // rollout is paused. An undo is not paused: it waits until a person makes the budget larger,
-    // and then continues without a further order.
+    // The batch has more nodes than the budget has places, so it would wait for ever: pause the
+    // rollout. An undo is not paused. It waits until a person makes the budget larger, and then
+    // continues.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     if (auto frees = freed_places(view_, facts_, nodes)) return *frees;
     return pause("more nodes of the batch than places: " + answer.impossible);
@@ -222,8 +222,8 @@ bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
 
-// Waits until nodes may begin a step again. This wait may last for hours. So the rollout first
-// gives back the places of budgets of nodes that prepare, for other rollouts and plans.
+// Waits until nodes may begin a step again, which may last for hours. So this function first gives
+// back the budget places of the nodes that prepare, for other rollouts and plans.
 What RolloutDecider::wait_to_begin() const {
   if (auto frees = freed_places(view_, facts_, batch_.in(NodeStage::preparing))) return *frees;
   const auto answer = batch_.first_answer_by();
@@ -325,8 +325,8 @@ What RolloutDecider::bake() {
   return Wait{until};
 }
 
-// Lets the rollout wait although the time of its bake has passed, since the verdict of a gate is
-// not known. Notes in the rollout's record for which gates it waits.
+// The time of the bake has passed, but a gate has given no verdict: the rollout has to wait. Notes
+// in the rollout's record for which gates it waits.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
   if (gates.stands.empty() || view_.rollout->reason == why) return Wait{gates.next};

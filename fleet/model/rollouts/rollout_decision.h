@@ -28,30 +28,23 @@
 //                                   again when a person resumes the rollout: the nodes that went
 //                                   back for lack of a verdict begin anew
 //
-// The failure of a node is recorded immediately. The rollout becomes `aborting` when too many nodes
-// have failed (see why_too_many()), when the judge or a gate says that the version is worse, or
-// when a person orders the abort. Then the nodes that were ordered to `apply` and are not confirmed
-// get the order to roll back, unless the person has ordered to leave them as they are. All other
-// nodes stay as they are. When all nodes have answered, or rollback_ms have passed, the rollout is
-// `aborted`.
-//
-// If a person orders a pause, the rollout pauses when the batch under way is done. `prepare` and
-// `apply` are ordered only if the maintenance windows of all nodes of the batch are open, and stay
-// open until the nodes would go back by themselves.
-//
-// A rollout with a bake is `baking` for bake_ms after its last batch: the judge, a gate or a person
-// may still abort the rollout. Ten times in a bake, the driver writes into the rollout's record how
-// much of the bake has passed. So a driver that takes over the rollout repeats at most a tenth of
-// the bake. A baking rollout cannot be paused, since it begins nothing more. The bake does not end
-// before the verdict of each gate is known.
-//
-// An undo brings the old version back to each node that was ordered to `apply` and still runs the
-// new version. The nodes get the same orders as before, `prepare`, `apply` and `confirm`, but for
-// the old version, and without a soak. The batches are undone one after the other, from the last
-// batch that has begun to the first one, or all at the same time. The new version may do harm until
-// it is undone, so an undo goes on even if a window is closed or the record `stop` exists. If a
-// node cannot go back, it is recorded as `kept`, and the undo continues. When all these batches
-// have gone back, the rollout is `undone`.
+// - Failure: it is recorded at once.
+// - Abort: too many nodes have failed (why_too_many()), the judge or a gate says "worse", or a
+//   person orders the abort. The rollout is `aborting`: nodes that were ordered to `apply` and are
+//   not confirmed must roll back, unless the person wants to leave them. All other nodes stay as
+//   they are. When all have answered, or rollback_ms have passed, the rollout is `aborted`.
+// - Pause: if a person orders it, the rollout pauses when the batch under way is done.
+// - Windows: `prepare` and `apply` are ordered only if the maintenance windows of all nodes of the
+//   batch are open, and stay open until the nodes would go back by themselves.
+// - Bake: the rollout is `baking` for bake_ms after its last batch. The judge, a gate or a person
+//   may still abort it, but it cannot be paused. The driver records ten times how much of the bake
+//   has passed, so its successor repeats at most a tenth. The bake ends only when each gate has
+//   given a verdict.
+// - Undo: it brings the old version back to each node that was ordered to `apply` and still runs
+//   the new version. The nodes get the same orders again, for the old version, and without a soak.
+//   The batches go back from the last one that has begun to the first one, or all at the same time.
+//   The new version may do harm meanwhile, so closed windows and the record `stop` do not delay the
+//   undo. A node that cannot go back is recorded as `kept`. At the end, the rollout is `undone`.
 #pragma once
 
 #include <optional>
@@ -99,8 +92,8 @@ struct RolloutMarks {
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
   // The time at which the bake (the judging after the last batch) began, by the clock of this
-  // driver. A driver that takes over the rollout during the bake does not know this time by its own
-  // clock, so it counts back from its first step by the part of the bake that has passed.
+  // driver. If this driver took over during the bake, it subtracts the time that has passed
+  // according to the record.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;

@@ -70,22 +70,22 @@ struct DraftLeave {
 using WrittenRollout = Written<Rollout>;
 
 // Returns the next transaction that writes a new rollout, or no value if everything is written.
-// `written` is the rollout's record as the store has it now, so that a caller can continue after a
-// crash or a lost answer. The state in this record is `created` until the last transaction sets it
-// to `rolling`. No controller drives a rollout in the state `created`. In this state, the member
-// `batch` counts the batches that are written. The store refuses the first transaction if the
-// release has changed, a plan has this name, or the record `stop` exists. The store refuses the
-// last transaction if the record `stop` exists.
+// `written` is the rollout's record as the store has it now, so a caller can continue after a crash
+// or a lost answer. The rollout is in the state `created`, in which no controller drives it, until
+// the last transaction sets the state to `rolling`. Until then, the member `batch` counts the
+// written batches.
+//
+// The store refuses the first transaction if the release has changed, a plan has this name, or the
+// record `stop` exists. It refuses the last transaction if the record `stop` exists.
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);
 
 // Returns why a new rollout may not have this name, or no value if it may. The reading must contain
-// the history. The name of an ended rollout is not used again, even if that rollout's records are
-// erased. The ids of commands begin with the name, so a command of the new rollout could have the
-// id of an old command. A node that has carried out the old command would only repeat its answer.
-// After a restore, the history lacks the rollouts that the store has lost. The ids of a rollout's
-// commands then have one more part: see id_end() in rollout_view.h.
+// the history. The name of an ended rollout is not used again: it is part of the ids of commands,
+// and a node only repeats its old answer to a command with an id that it knows. After a restore,
+// the history lacks the rollouts that the store has lost, so the ids get one more part: see
+// id_end() in rollout_view.h.
 [[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
                                                            const Reading& reading);
 

@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// A rollout without --max-failed, --batch and --canary is aborted as soon as two conditions hold.
-// At least `failures_min` nodes have failed, and of the nodes that have begun, at least one in
-// `begun_for_a_failure` has failed. Fewer failures may be accidents.
+// Without --max-failed, --batch and --canary, a rollout is aborted when at least `failures_min`
+// nodes have failed, and at least one in `begun_for_a_failure` of the nodes that have begun. Fewer
+// failures may be accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 

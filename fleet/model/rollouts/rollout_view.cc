@@ -20,10 +20,10 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout has begun the node's last upgrade. If the node is being undone, only
-// an upgrade by the undo counts. If the batch is done again, the upgrade must have a higher number
-// than all upgrades of the earlier tries. After a restore of the store, the upgrade must have the
-// rollout's life in its id, since an upgrade that the store has lost may have the rest of the id.
+// Returns whether this rollout has begun the node's last upgrade, according to the upgrade's id.
+// During an undo of the node, only an upgrade by the undo counts. If the batch is done again,
+// upgrades of earlier tries do not count. After a restore of the store, an upgrade by a lost
+// rollout of the same name does not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -105,18 +105,18 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   if (sight.answer.command != sight.node.command) return {Standing::pending};
   if (sight.answer.result == result_done) return {Standing::rolled_back};
   if (sight.answer.result == result_committed) {
-    // The node has answered that an upgrade by a rollout of this name is committed. In a restored
-    // store that may be a lost rollout of the same name. The answer then counts as a roll-back,
-    // since this rollout has not upgraded the node.
+    // The node answers that an upgrade by a rollout of this name is committed. If the store was
+    // restored, that may be a lost rollout of the same name. This rollout then has not upgraded the
+    // node, so the node counts as rolled back.
     const bool is_of_lost = !id_end(view, sight).empty() && !is_ours(sight, view);
     return {is_of_lost ? Standing::rolled_back : Standing::confirmed};
   }
   return error_stand(sight.answer.result);
 }
 
-// Returns the state of a node whose undo has not begun: `ended` if nothing has to be undone. A node
-// has to be undone if it was ordered to `apply` and reports the new version. A confirmed node that
-// reports the old version or none has to be undone, too: its last report may be older than the
+// Returns the state of a node whose undo has not begun, or `ended` if nothing has to be undone. The
+// undo concerns each node that was ordered to `apply` and reports the new version. It also concerns
+// a confirmed node that reports the old version or none, since this report may be older than the
 // commit of the new version.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
@@ -138,9 +138,9 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that returned to the old version because the judge or a gate gave no
-// verdict. If the batch of the node is done again, the node must begin anew, and its state is
-// `waiting`, or `claimed` while another run has the node. Otherwise its state is `ended`.
+// Returns the state of a node that went back because the judge or a gate gave no verdict. If its
+// batch is done again, the state is `waiting`, or `claimed` while another rollout or a person moves
+// the node. Otherwise the state is `ended`.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
@@ -290,7 +290,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // Even a claim that names nobody keeps this rollout from moving the node.
+    // A claim without a name still keeps this rollout from moving the node.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

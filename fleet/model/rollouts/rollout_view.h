@@ -84,20 +84,18 @@ inline constexpr std::int64_t attempts_max = 3;
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// In a store that was restored from a snapshot, the name of a rollout does not say enough: the lost
-// records may have had a rollout of the same name, and nodes still know the commands of that one.
-// So the life, a part of the rollout's random trace, is the last part of the ids of all commands of
-// a rollout that was created after the first restore. A rollout that is older than the first
-// restore has no life, and the ids of its commands stay the same after a restore.
+// A restored store may have lost a rollout of the same name, whose commands nodes still know. So
+// the ids of commands end with the rollout's life: some bytes of its trace, which is random. Only a
+// rollout that was created after the first restore has a life, so the ids of an older rollout stay
+// the same.
 inline constexpr std::size_t life_bytes = 6;
 
-// Returns what follows the attempt in the ids of the rollout's commands to this node: a dot and the
-// rollout's life, or an empty string if the rollout has no life. Also returns an empty string if an
-// earlier version of fleet-controller, which knows no lives, has begun to move the node: the node
-// then keeps to the ids with which its upgrade has begun.
+// Returns the end of the ids of the rollout's commands to this node: a dot and the rollout's life,
+// or an empty string if the rollout has no life. Also returns an empty string if an older version
+// of fleet-controller, which knows no lives, has begun to move the node: its ids stay as they are.
 [[nodiscard]] std::string id_end(const RolloutView& view, const NodeSight& sight);
 
-// Returns the same for the nodes of the control group.
+// Returns the end of the ids for nodes of the control group.
 [[nodiscard]] std::string id_end(const RolloutView& view);
 
 // Returns `rollout/NAME`, which stands for the rollout in claims and in places of budgets.
@@ -114,7 +112,7 @@ enum class Standing {
   failed,
   unconfirmed,
   rolled_back,
-  ended,  // the rollout's record of the node has a stage for which is_end() is true
+  ended,  // the node has ended: is_end() is true for its stage
 };
 
 struct Stand {

@@ -14,8 +14,8 @@ namespace {
 // node's places of budgets and for the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
-// The longest command id: the longest name, an attempt of three digits, and the life of a rollout
-// that was begun after a restore.
+// The longest possible id of a command fits: the longest name, a number of three digits, and the
+// life of a rollout that was begun after a restore.
 static_assert(rollout_id_bytes_max + std::string_view(".undo-prepare.999.").size() + life_bytes <=
               command_id_bytes_max);
 
@@ -47,9 +47,9 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the desired version that an undo will write for the node: as a rule, the node's own
-// desired version. But if the upgrade to this version has failed, returns the version that the node
-// runs. Otherwise the node would try the failed version again when the undo writes the record anew.
+// Returns the desired version that an undo will write for the node: usually the node's own desired
+// version. If the upgrade to that version has failed, returns the version that the node runs: the
+// node would otherwise try the failed version again.
 Desired wish_before(const NodeSight& sight) {
   Desired wish = *sight.desired;
   const Upgrade& last = sight.upgrade;
@@ -63,9 +63,8 @@ Desired wish_before(const NodeSight& sight) {
   return wish;
 }
 
-// Returns the rollout's record of the node as it is after the order for this step. With the first
-// order, the record also notes which version the node runs, so that an undo can bring this version
-// back.
+// Returns the rollout's record of the node after the order for this step. The first order notes in
+// it which version the node runs, for an undo.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -83,8 +82,8 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.evidence.clear();
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
-  // When the node's batch is done again, the node may still report the version of the last try. So
-  // the version that was noted at the first try stays in the record.
+  // Note the version only at the first try of the batch. When the batch is done again, the node may
+  // still report the version of the last try.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {wish_before(sight)};
@@ -250,9 +249,8 @@ void RolloutWriter::refuse_wish() {
   const auto is_ours = [this](const std::string& version) {
     return !version.empty() && is_same_version(version, rollout_.terms.version);
   };
-  // A pending desired version was written by a plan that is not finished. If this plan goes back,
-  // it restores the previous version. So the previous version must be refused, too, if it is the
-  // rollout's version.
+  // A plan that is not finished has written a pending desired version, and restores the previous
+  // one if it goes back. So refuse the previous version, too, if it is the rollout's.
   const bool may_come_back = wish.pending && is_ours(wish.previous);
   if (!is_ours(wish.version) && !may_come_back) return;
   const std::string why = claim_of(view_) + " is undone";
