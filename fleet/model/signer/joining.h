@@ -46,11 +46,10 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
-// Limits for the number of a node's certificates that have not expired. When this number is
-// reached, a machine that joins again as this node gets no further certificate. The first limit is
-// for a machine that has the same key as before, the second for a machine that a person has
-// approved. The node's record lists all these certificates, so that they can be revoked. Without
-// limits, a machine could ask for certificates until the record is too long to be read.
+// How many certificates that have not expired a node may have. At this limit, a machine that joins
+// again as this node gets no further certificate. The first limit is for a machine that has the
+// same key as before, the second for a machine that a person has approved. Without limits, a
+// machine could ask until the node's record, which lists all certificates, is too long to be read.
 inline constexpr std::size_t certificates_again_max = 16;
 inline constexpr std::size_t certificates_max = 200;
 
@@ -144,10 +143,10 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);
-// Returns whether record_join() has recorded the certificate `issued`, that is, whether the
-// machine's identity lists this certificate with the key of this machine. Returns false if the
-// certificate has expired, or if the certificate or the identity was revoked. A certificate in a
-// request proves nothing by itself: controllers can write requests, but not identities.
+// Returns whether the machine's identity lists the certificate `issued` with the key of this
+// machine. Only then has a fleet-signer signed it: controllers can write certificates into
+// requests, but cannot write identities. Returns false if the certificate has expired, or if the
+// certificate or the identity was revoked.
 [[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
                               UnixSeconds now);
 // Returns the transaction that gives the certificate to the machine. `recorded` is the revision at

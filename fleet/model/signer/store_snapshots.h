@@ -41,15 +41,16 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 
 // ---- how a node notices that the store was restored from a snapshot
 
-// A node keeps this number in place of the highest revision that it has seen, once the store has
-// gone back to a lower revision. The node must not keep the revision itself: a restored store soon
-// reaches that revision again, since the nodes write their records anew.
+// Once a node has seen the store go back to a lower revision, it stores this number in place of the
+// highest revision that it has seen. With the highest revision itself, it would soon trust the
+// store again: the revisions of a restored store grow, since the nodes write their records anew.
 inline constexpr Revision revision_before_loss = std::numeric_limits<Revision>::max();
 
 // The facts by which a node recognizes the store. The node keeps them on its disk.
 struct KnownStore {
   std::int64_t epoch = 0;
-  // The highest revision that the node has seen; 0 if none. Or revision_before_loss.
+  // The highest revision that the node has seen; 0 if it has seen none. It is revision_before_loss
+  // if the store has gone back to a lower revision.
   Revision revision = 0;
 
   bool operator==(const KnownStore&) const = default;
@@ -61,7 +62,7 @@ struct StoreLife {
   // Names that contain a revision end with it, since a restored store gives out the same revisions
   // again.
   std::string name = {};
-  // The revision at which this life began. An older record stood in the snapshot.
+  // The revision at which this life began. Older records come from the snapshot.
   Revision begins = 0;
 
   bool operator==(const StoreLife&) const = default;
@@ -70,7 +71,7 @@ struct StoreLife {
 // How many digits of an epoch's number a StoreLife has.
 inline constexpr std::size_t life_digits = 8;
 
-// `modified` is the revision of the record `epoch`.
+// Returns the store's life, from the record `epoch` and its revision `modified`.
 [[nodiscard]] StoreLife life_of(const Epoch& epoch, Revision modified);
 
 struct StoreVerdict {
@@ -78,19 +79,21 @@ struct StoreVerdict {
   std::string doubt = {};  // why the node must not obey orders; empty if it may
 };
 
-// Returns the epoch that the store gets after a restore from a snapshot. `before` is the epoch that
-// the restored store has. The number of the new epoch is `now`, or one more than the number of
-// `before` if that is larger. A number that only counted restores would not be new if the snapshot
-// was older than an earlier restore.
+// Returns the epoch that the store gets after a restore from a snapshot. `before` is the epoch in
+// the restored store. The new number is `now`, the time in seconds, or one more than the number of
+// `before` if that is larger. It cannot simply count restores: if the snapshot is older than an
+// earlier restore, the same number would be used twice.
 [[nodiscard]] Epoch next_epoch(const Epoch& before, UnixSeconds now, const std::string& why);
 
-// Decides whether the node may obey orders from this store. `epoch` is the record `epoch`, which a
-// person writes after a restore from a snapshot; without this record, the epoch's number is 0. A
-// node that knows no store yet may obey. If the epoch's number is the one that the node knows, the
-// node may obey unless the store's revision is lower than the known revision. It must not obey
-// either if an earlier call has found such a lower revision: the returned facts say so. If the
-// number is a different one, the node may obey only if a person has accepted this epoch; then the
-// revision does not matter.
+// Decides whether the node may obey orders from this store. The record `epoch` is written by a
+// person after a restore from a snapshot; without the record, its number is 0.
+//
+// - A node that knows no store yet may obey.
+// - If the node knows this epoch, it may obey, unless the store's revision is, or was at an earlier
+//   call, lower than the highest revision that the node has seen. `known` in the result stores
+//   that.
+// - If the node knows another epoch, it may obey only if a person has accepted this one. The
+//   revision does not matter then.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

@@ -13,8 +13,8 @@ namespace fleet {
 // The pause after a write that was refused, or whose outcome is unknown. In this time, the local
 // copy of the records usually gets the changes that it lacked.
 inline constexpr Ms write_pause_ms = 500;
-// After a write that the store has denied, for example because the store is full, a person has to
-// act. So after each such write, the pause is twice as long as the last one, up to this limit.
+// If the store denies a write, for example because it is full, a person has to act. So the pause
+// doubles after each denied write, up to this limit.
 inline constexpr Ms write_pause_max_ms = 60'000;
 
 class WritePace {
@@ -25,22 +25,22 @@ class WritePace {
   };
 
   // Called after each change of the local copy, with the copy's revision. If the revision has
-  // become smaller, the store was restored from a snapshot, and does not have the last write. Then
-  // waits() returns false.
+  // become smaller, the store was restored from a snapshot without the last write. waits() then
+  // returns false, since the copy will never contain this write.
   void copied(Revision copy);
   // Returns whether the local copy, whose revision is `copy`, does not contain the last write yet.
   [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
 
-  // The caller reports each write that was committed, and its revision.
+  // Notes that a write was committed at this revision.
   void committed(Revision revision);
-  // The caller reports the outcome of a write that was not committed. Returns how long to pause,
-  // and a line for the log. The line is empty in two cases. First, the store has refused the write:
-  // another process of fleet-signer has probably answered the same request, which is no error.
-  // Second, the line is the same as the last one, and no write was committed in between.
+  // Called when a write was not committed. Returns how long to pause, and a line for the log. The
+  // line is empty if the store has refused the write: another fleet-signer has probably answered
+  // the request, which is no error. It is also empty if it is the same as last time, and no write
+  // was committed since.
   [[nodiscard]] Rest failed(const Outcome& outcome);
-  // The caller reports a request that cannot be answered before a person has acted. Returns how
-  // long to pause, as after a write that the store has denied. The line for the log is `trouble`,
-  // or empty if `trouble` was returned last time, and no write was committed since.
+  // Called when a request cannot be answered before a person has acted. Returns the pause after a
+  // denied write, and `trouble` as the line for the log. The line is empty if `trouble` was
+  // returned last time, and no write was committed since.
   [[nodiscard]] Rest stuck(const std::string& trouble);
 
  private:
