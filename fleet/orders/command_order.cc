@@ -35,7 +35,8 @@ Result<Command> command_in(const Order& order, const Orderer& orderer) {
     if (std::find(command_members.begin(), command_members.end(), name) == command_members.end())
       return Refusal{"there is no member " + name};
   }
-  // The command can be parsed only with a valid id. The final id, below, contains the action.
+  // A command without a valid id cannot be parsed, so use a provisional id. The final id, below,
+  // contains the action, which is known only after the parsing.
   body.value().members["id"] = json_text("c-" + orderer.trace + ".x.1");
   auto read = read_record<Command>(write_tree(body.value()));
   if (!read) return read.refusal();

@@ -20,8 +20,8 @@ using agent_protocol::Result;
 // The kinds of records of which a document may contain several, each with a name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members that say who wrote a record, when, by which order (`trace`), and in which format
-// (`v`). They do not belong to the order, so they are not compared.
+// These members say who wrote a record, when, by which order (`trace`), and in which format (`v`).
+// They differ in each write, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 // The terms of a rollout that are filled in when it begins, whatever their values in the document
@@ -73,7 +73,8 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // why the existing record contradicts the order; may be empty
+  std::string why_not =
+      {};  // why the document's order contradicts the existing record; may be empty
 };
 
 // Returns the terms in the record of a rollout, in the form in which programs write them: without
@@ -84,9 +85,8 @@ Result<JsonTree> terms_in(const std::string& record) {
   return *tree_of_text(write_record(rollout.value())).find("terms");
 }
 
-// Compares one term of an existing rollout, `is`, with the same term of the document, `wanted`.
-// Either is null if it is absent in the result of terms_in(). Returns whether the two agree, that
-// is, whether this document may have begun the rollout.
+// Returns whether an existing rollout with the value `is` of this term may have been begun by a
+// document with the value `wanted`. A value is null if it is false, empty or absent.
 bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wanted) {
   if (is == nullptr || wanted == nullptr ? is == wanted : *is == *wanted) return true;
   if (std::ranges::find(filled_in, name) != filled_in.end()) return true;
@@ -95,13 +95,13 @@ bool may_come_of(const std::string& name, const JsonTree* is, const JsonTree* wa
   if (is_nothing && std::ranges::find(filled_in_if_open, name) != filled_in_if_open.end()) {
     return true;
   }
-  // When the rollout began, the release may have raised the protocol that the nodes need.
+  // A rollout may need a newer protocol than the document says: the release may have raised it.
   if (is == nullptr || wanted == nullptr || name != "min_protocol") return false;
   return std::stoll(is->text) > std::stoll(wanted->text);
 }
 
-// Compares an existing rollout with the document's order: only the terms that the document names,
-// since all other terms were filled in when the rollout began.
+// Compares the terms that the document names with those of the existing rollout. All other terms
+// were filled in when the rollout began, so they need not agree.
 There rollout_there(const Order& order, const KeyValue& found) {
   const auto there = terms_in(found.value);
   const auto wanted = terms_in(order.body);
@@ -171,9 +171,8 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that writes all records of a new rollout or plan. `creation` makes
-// several transactions for this; here they become one. Returns a Refusal if the transaction would
-// be too large.
+// Returns one transaction that writes all records of a new rollout or plan: all transactions of
+// `creation` together. Returns a Refusal if the result would be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -184,9 +183,9 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each transaction of `creation` after the first has the condition that the record of the
-    // rollout or plan is unchanged since the last transaction. In a single transaction, this
-    // condition could not hold, so it is dropped.
+    // All transactions of `creation` but the first compare the revision of the record that the one
+    // before has written. There is no such revision inside a single transaction, so leave this
+    // compare out.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

@@ -56,10 +56,10 @@ struct RecordSet {
                                                            const CellFacts& facts,
                                                            const Orderer& orderer);
 
-// Decides whether a document may write the record `wanted` over the existing record `found`.
-// Returns a note for the person if both are the same desired version, and `found` says that this
-// version is refused. Then the document must not write the record: a program may apply a document
-// again and again, but only a person may end the refusal. Otherwise returns an empty string.
+// Returns why a document may not write the desired version `wanted` over `found`, as a note for the
+// person: both are the same version, and `found` is marked as refused, so that no node moves to it.
+// A program may apply a document again and again, but only a person may end the refusal. Returns an
+// empty string in all other cases.
 [[nodiscard]] std::string why_stays_refused(const ParsedKey& key, const std::string& found,
                                             const std::string& wanted);
 

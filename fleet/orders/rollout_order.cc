@@ -57,7 +57,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
   }
-  // A person must not write the number `unsaid`, since it stands for a value that was not given.
+  // The number `unsaid` stands for a value that was not given, so a person must not write it.
   if ((is_said("batch") && read.batch == unsaid) ||
       (is_said("max_failed") && read.max_failed == unsaid)) {
     return Refusal{"terms: batch and max_failed are at least 1"};

@@ -144,8 +144,8 @@ Result<RecordSet> desired(const Asked& asked) {
   const auto found = published_release(asked.facts.reading(), component, wish.version);
   if (!found) return found.refusal();
   const auto nodes = meant_by(asked);
-  // A node counts as silent if it has a record and does not report. Plans would wait for it, so
-  // there must be no record of a node that does not exist.
+  // The node must exist. Otherwise the new record alone would make it look like a silent node, and
+  // plans would wait for it.
   if (asked.key.kind == KeyKind::node_desired && nodes.empty() && !is_enrolled(asked))
     return Refusal{asked.key.names.front() + ": no such node"};
   const auto down = why_no_going_down(nodes, component, wish.version);
@@ -163,8 +163,7 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether each manifest in the order is for the architecture that the order states for it,
-// if the order states one.
+// Returns whether the order states the right architecture for each manifest. It need not state any.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {
