@@ -26,9 +26,9 @@ void log(const std::string& line) {
   log_line("fleet-signer", line);
 }
 
-// Returns whether the request contains a valid certificate that this authority has signed for the
-// machine. Then an earlier try to answer the request was interrupted after it had made the
-// certificate, and before it published the certificate for the machine.
+// Returns whether the request already contains a valid certificate that this authority has signed
+// for the machine. Then an earlier try to answer the request was interrupted before it published
+// the certificate.
 bool is_made(const JoinCase& one, const Signer& authority, UnixSeconds now) {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -114,8 +114,8 @@ void FleetSigner::look() {
   if (mirror_ == nullptr || pace_.waits(mirror_->revision())) return;
   const auto request = queue_.next(mirror_->records(), std::time(nullptr));
   if (std::holds_alternative<std::monostate>(request)) return;
-  // If this process cannot sign, the request stays in the store. A refusal would be final, but
-  // another process of fleet-signer may be able to sign, or this process after a repair.
+  // If this process cannot sign now, leave the request in the store: another fleet-signer may be
+  // able to sign, or this one after a repair. A refusal would be final.
   const auto authority = authority_in(options_);
   if (!authority) return go_on_after(pace_.stuck("cannot sign: " + authority.reason()));
   if (const auto* one = std::get_if<JoinCase>(&request)) join(*one, authority.value());

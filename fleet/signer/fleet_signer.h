@@ -64,7 +64,7 @@ class FleetSigner {
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending, const Signer& authority);
   void sweep();
-  // Commits a transaction, and logs `news` if it was committed. The next request is handled as soon
+  // Commits a transaction. If it was committed, logs `news`, and handles the next request as soon
   // as the local copy of the records contains this write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);

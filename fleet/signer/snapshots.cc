@@ -76,7 +76,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  // The EtcdSnapshot that calls this function must live until this function has returned.
+  // This keeps the EtcdSnapshot, which is the caller, alive until this function has returned.
   [[maybe_unused]] const auto ended = std::move(under_way_);
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();

@@ -52,7 +52,7 @@ class Snapshots {
   UnixSeconds taken_ = 0;
   std::string trouble_;
   upgrader::OwnedFd file_;
-  std::string last_;   // the last received bytes, not in `sum_`; at the end, the checksum
+  std::string last_;   // received bytes that `sum_` does not contain; at the end, the checksum
   std::string error_;  // why the current snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
