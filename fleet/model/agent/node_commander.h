@@ -294,7 +294,7 @@ class NodeCommander {
   Ms seen_at_ = 0;
   std::optional<Ms> begin_at_;  // when the delay of the command in `seen_` is over
   std::string dropped_;   // the id of a command that missed its time limit, and must not begin
-  std::string repeated_;  // the id of the command whose answer the store must have
+  std::string repeated_;  // the id of the command whose answer is reported to the store
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to repeat a report that may be lost

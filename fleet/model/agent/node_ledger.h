@@ -24,7 +24,7 @@ struct NodeLedger {
   std::string boot_id = {};    // the id of the boot in which the command `reboot` has begun
   bool reboot_wanted = false;  // the last upgrade needs a reboot
   std::string late = {};       // the id of an upgrade that was not confirmed in time
-  std::string committed = {};  // the trace of the last upgrade that was committed
+  std::string committed = {};  // the trace (the order's id) of the last upgrade that was committed
   std::string leaves = {};     // the version that ran when the last upgrade was begun
   std::string came_from = {};  // the version that ran just before the version in `came_to`
   std::string came_to = {};    // the version that runs now, if a command has brought it, or empty

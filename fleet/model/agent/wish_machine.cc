@@ -17,15 +17,16 @@ static_assert(attempts.size() + 19 + 1 + 19 + 1 + life_digits +
                   std::string_view(".stop.1").size() <=
               command_id_bytes_max);
 
-// Returns `desired.REVISION.`, with which the ids of all attempts for one wish begin. REVISION is
-// `wish`, the revision at which the wish was written. The rest of an id is the revision at which
-// the attempt began and, after a restore of the store from a snapshot, the epoch's number.
+// Returns `desired.REVISION.`, with which the ids of all attempts for one desired version begin.
+// REVISION is `wish`, the revision at which that version was desired. The rest of an id is the
+// revision at which the attempt began and, in a store that was restored from a snapshot, a number
+// that stands for the restore.
 std::string attempts_at(Revision wish) {
   return std::string(attempts) + std::to_string(wish) + ".";
 }
 
-// Returns the revision of the wish for which this attempt was begun, or 0 if `attempt` is not the
-// id of an attempt.
+// Returns the revision of the wish (the write of the node's desired version) for which this attempt
+// was begun, or 0 if `attempt` is not the id of an attempt.
 Revision wish_of(std::string_view attempt) {
   Revision wish = 0;
   if (!attempt.starts_with(attempts)) return wish;
@@ -100,8 +101,8 @@ void WishMachine::forget_lost(const Upgrade& recorded) {
   actions_.emplace_back(std::in_place_type<ForgetUpgrade>);
 }
 
-// The release is fetched: asks the upgrader for the upgrade. If the upgrade must not begin any
-// more, only keeps the release on disk.
+// Called when the release is fetched. Asks the upgrader for the upgrade, unless the upgrade must
+// not begin any more: then the release only stays on disk.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);

@@ -53,7 +53,8 @@ struct Wish {
 
 // Returns whether `upgrade` is the id of an attempt, that is, of an upgrade to a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
-// Returns whether `upgrade` is the id of an attempt for the wish that was written at this revision.
+// Returns whether `upgrade` is the id of an attempt for the version that was desired at the
+// revision `wish`.
 [[nodiscard]] bool is_attempt_at(const std::string& upgrade, Revision wish);
 // Returns the id of the command to stop the old version, so that the new version of this attempt
 // replaces it.
@@ -77,10 +78,9 @@ struct Settled {
   std::vector<Capsule> evidence = {};  // at most one: the evidence of this failure
   Upgrading upgrading = Upgrading::no;
 };
-// The node's wish and the claim on the node, both read at the same revision of the store. When a
-// rollout ends, one transaction erases the claim and writes a new wish. If wish and claim were read
-// at different revisions, the node could see the old wish without the claim, and would begin the
-// old wish.
+// The node's wish (its desired version) and claim (a rollout or person moves the node now), both
+// read at the same revision of the store. When a rollout ends, one transaction erases the claim and
+// writes a new wish. A node that saw the old wish without the claim would begin the old wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
@@ -199,7 +199,7 @@ class WishMachine {
 
   bool settled_ = false;
   bool claimed_ = false;
-  Revision at_ = 1;  // the revision of the store at which wish and claim were read last
+  Revision at_ = 1;  // the revision at which the desired version and the claim were read
   std::optional<StoreLife> life_;  // the last restore of the store before that reading
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
