@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// The beginning of the member `trace` of each order that a node gets because of a wish.
+// The beginning of the member `trace` in an order that a node gets because of the cell's desired
+// version.
 constexpr std::string_view traces = "desired-";
 
 // Returns the record with its revision. If the record cannot be parsed, returns an empty record, so

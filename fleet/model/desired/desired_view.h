@@ -20,9 +20,8 @@
 
 namespace fleet {
 
-// The name of the component fleet-agent. The progress of an upgrade of fleet-agent is found in the
-// records of its instances, and the progress of any other upgrade in the record
-// node/ID/upgrade/COMPONENT.
+// The name of the component fleet-agent. The progress of its upgrade is found in the records of its
+// instances (processes). For all other components, the record node/ID/upgrade/COMPONENT has it.
 inline constexpr std::string_view own_component = "agent";
 
 template <class Record>
@@ -56,16 +55,15 @@ struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns `desired-REVISION`, a string that stands for this wish. An order to move that a node
-  // gets because of this wish, in its record node/ID/desired/COMPONENT, has this string as its
-  // member `trace`.
+  // Returns `desired-REVISION`, a string that identifies this wish. It is the member `trace` of
+  // each order that a node gets because of this wish, in the record node/ID/desired/COMPONENT.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
 };
 
-// Returns the cell's record desired/COMPONENT as a wish. Returns no value if the record is absent
-// (its revision is 0), or if no node may move to the desired version now.
+// Returns the cell's desired version as a wish, from the record desired/COMPONENT. Returns no value
+// if the record is absent (its revision is 0), or if no node may move to the desired version now.
 [[nodiscard]] std::optional<CellWish> wish_of(const Seen<Desired>& record);
 
 class DesiredView {
@@ -76,8 +74,8 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // Returns the cell's current wish. Returns no value if the cell has no desired version, or if no
-  // node may move to it now.
+  // Returns the cell's desired version with its revision. Returns no value if the cell has none, or
+  // if no node may move to it now.
   [[nodiscard]] std::optional<CellWish> wish() const { return wish_of(wish_); }
   // Returns whether the cell has no record of a desired version, so that no node is to move.
   [[nodiscard]] bool is_wish_absent() const { return wish_.revision == 0; }
@@ -113,27 +111,29 @@ class DesiredView {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has ordered the node to move because of this wish. This stays true
-// if a controller then orders the node back. So a node gets the order at most once for each wish.
+// Returns whether a controller has ordered the node to move because of this wish (one write of the
+// cell's desired version). This stays true if the node is then ordered back, so a node gets the
+// order at most once for each wish.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node was ordered to move because of this wish, and its attempt to move has
-// not ended. Also returns false if the node was ordered back, or if it ran the version already and
-// has begun no attempt.
+// Returns whether the node is moving because of this wish (one write of the cell's desired
+// version): it was ordered to move, was not ordered back, and its attempt to move has not ended. A
+// node that already runs the version, and has begun no attempt, is not moving.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether a controller has written this order, a record node/ID/desired/COMPONENT, because
-// of a wish.
+// Returns whether this order, a record node/ID/desired/COMPONENT, was written because of the cell's
+// desired version, and not by a person.
 [[nodiscard]] bool is_because_of_wish(const Desired& order);
-// Returns whether a controller has ordered the node to move because of some wish, and the node has
-// not come to the ordered version, or is still moving there.
+// Returns whether a controller has ordered the node to move because of a present or earlier desired
+// version of the cell, and the node has not come to the ordered version, or is still moving there.
 [[nodiscard]] bool is_under_way(const DesiredNode& node);
 
-// Returns whether the node has failed to move to the version of this wish. A node has also failed
-// if it took so long that a controller has ordered it back.
+// Returns whether the node has failed to move to the desired version `wish`. A node that took so
+// long that a controller has ordered it back has failed, too.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// How far a node has come towards a wish, as far as the node's own records show.
+// How far a node has come towards the cell's desired version, as far as the node's own records
+// show.
 struct WishStanding {
   bool has_component = false;
   bool is_under_way = false;
@@ -145,13 +145,13 @@ struct WishStanding {
   // Whether the node may get that order while its upgrade to an earlier desired version has not
   // ended. The order makes the node cancel that upgrade.
   bool waits = false;
-  // Whether the node moves because of this wish, its new version waits beside the old one, and the
-  // old one may be ordered to stop. There may be other reasons to wait, as for `may_begin`.
+  // Whether the node moves to the cell's desired version, its new version waits beside the old one,
+  // and the old one may be ordered to stop. There may be other reasons to wait, as for `may_begin`.
   bool is_at_gate = false;
 };
 [[nodiscard]] WishStanding standing_of(const DesiredNode& node, const CellWish& wish);
 
-// Counts nodes by their standing towards a wish.
+// Counts nodes by how far they have come towards the cell's desired version.
 struct WishCount {
   std::int64_t all = 0;  // how many nodes have the component
   std::int64_t under_way = 0;
