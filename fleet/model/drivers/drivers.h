@@ -1,6 +1,6 @@
-// This file defines three drivers: of one rollout, of one plan, and of all desired versions of a
-// cell. Each of them is a `Driver` (driver.h) with a task of its own. The decisions of the tasks
-// are in rollout_decision.h, plan_decision.h and desired_decision.h.
+// This file defines three drivers. One drives a rollout, one a plan, and one all desired versions
+// of a cell. Each is a `Driver` (driver.h) with a task of its own, whose decisions are in
+// rollout_decision.h, plan_decision.h and desired_decision.h.
 #pragma once
 
 #include <string>
@@ -128,8 +128,8 @@ class DesiredTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
   // Called when the store denies a write. Returns false: the driver ends, and has nothing to undo.
-  // On some nodes, a new version may wait until the old one is told to stop. This wait does no
-  // harm, since the old version still works.
+  // A new version may then wait until somebody orders the old one to stop, but the old one still
+  // works.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
