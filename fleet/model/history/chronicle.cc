@@ -257,8 +257,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   return old;
 }
 
-// Returns the notes in the order in which they were written. notes_ is sorted by the keys of the
-// notes, which are random.
+// Returns the notes (orders that have no event yet) in the order in which they were written. notes_
+// is sorted by their keys, which are random.
 std::vector<const KeyValue*> ChronicleTask::notes_in_order() const {
   std::vector<const KeyValue*> notes;
   for (const auto& [key, record] : notes_)

@@ -108,8 +108,8 @@ class ChronicleTask {
   // time. look_for_silence() then moves it to quiet_since_, with the time of this move.
   std::set<std::string> newly_quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  // For each node in quiet_since_, its time there. quiet_since_ is sorted by time, so the entry of
-  // a node cannot be found without this time.
+  // The time in quiet_since_ for each node there. It is needed to find the node's entry, since
+  // quiet_since_ is sorted by time.
   std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;
