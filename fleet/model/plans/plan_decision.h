@@ -145,10 +145,10 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Adds to the transaction the condition that the plan's desired version does not change. (The plan
-// has written this version at its beginning, marked as pending, so that no node moves to it yet.)
-// Returns false, and adds nothing, if the plan has no component, or if a person or another plan has
-// written another desired version since.
+// Adds to the transaction the condition that the plan's desired version does not change. The plan
+// has written this version at its beginning, marked as pending, so that no node moves to it yet.
+// Adds nothing and returns false if the plan has no component, or if somebody has written another
+// desired version since.
 [[nodiscard]] bool compare_wish(Transaction& transaction, const PlanView& view);
 // Both functions add a write to the transaction. release_wish() removes the mark `pending` from the
 // plan's desired version, so that nodes move to it. restore_wish() brings back the desired version
