@@ -13,9 +13,9 @@ namespace fleet {
 // Returns a message for a person whose order is refused because of the stop.
 [[nodiscard]] std::string why_nothing_begins(const std::string& stop);
 
-// Returns a message for a person who has ended the stop. In a restored store, nodes act only when a
-// person has accepted the epoch, so the end of the stop does not suffice. `epoch` is the text of
-// the record `epoch`, or null if there is none.
+// Returns a message for a person who has ended the stop. `epoch` is the text of the record `epoch`,
+// or null if there is none. If it says that nobody has accepted the restored store yet, the message
+// says so, too: nodes do not act before that.
 [[nodiscard]] std::string words_after_stop(const std::string* epoch);
 
 }  // namespace fleet
