@@ -57,7 +57,7 @@ struct Plan {
   std::string digest = {};  // the digest of the component's release
   std::string agent = {};   // the version of fleet-agent that the members need; may be empty
   std::string agent_digest = {};
-  std::int64_t soak_ms = 60'000;  // the soak of the rollout that brings fleet-agent
+  std::int64_t soak_ms = 60'000;  // how long a new fleet-agent must work before it is kept
   std::vector<PlanStep> steps = {};
   // The expression that has selected the members. Empty in a record of an earlier version of the
   // program.

@@ -48,7 +48,7 @@ struct RolloutTerms {
   std::int64_t pause_ms = 0;
   std::int64_t max_failed = 1;
   // How long a node waits for the command `confirm` before it goes back. 0 stands for three times
-  // the soak, but at least five minutes.
+  // soak_ms, but at least five minutes.
   std::int64_t confirm_ms = 0;
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
@@ -67,8 +67,8 @@ struct RolloutTerms {
   bool max_failed_unsaid = false;
   bool undo = false;     // --undo: an automatic abort is followed by an undo
   bool no_undo = false;  // the release's manifest forbids an undo
-  // How long a batch waits after its soak for the verdicts of the judge and the gates. 0 stands for
-  // the length of the soak, but at least five minutes.
+  // How long a batch that has soaked waits for the verdicts of the judge and the gates. 0 stands
+  // for soak_ms, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
   // The names of the gates, from --gate-prometheus or --gates.
   std::vector<std::string> gates = {};
@@ -226,9 +226,9 @@ struct RolloutJudge {
   // The times in this record are sums over nodes. A node is at risk while it is compared with other
   // nodes and has not failed.
   std::int64_t seen_ms = 0;      // how long the judge has seen the nodes of the batch soak
-  std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk
+  std::int64_t control_ms = 0;   // the control nodes' time without a failure, added up
   std::int64_t bake_failed = 0;  // how many nodes with the new version have failed during the bake
-  std::int64_t bake_ms = 0;      // how long nodes with the new version were at risk during the bake
+  std::int64_t bake_ms = 0;      // the new nodes' time without a failure in the bake
   std::string verdict = {};
   std::string words = {};
   // The measures by which the rollout is judged. They are chosen once, at the first batch, from the

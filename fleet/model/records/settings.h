@@ -44,8 +44,8 @@
 
 namespace fleet {
 
-// The name of the setting whose value is secret: the URL of a webhook usually contains a password.
-// This value is never written into an event, an answer or a list of differences.
+// The name of the setting whose value is secret, since the URL of a webhook usually contains a
+// password. This value is never written into an event, an answer or a list of differences.
 inline constexpr std::string_view secret_setting = "webhook";
 
 enum class ThenDo { publish, desire, rollout };
