@@ -87,8 +87,8 @@ class Evidence {
   Logs logs_ = {};  // the logarithm of the evidence for each ratio
 };
 
-// The numbers of nodes that are at risk when a node fails, including the failed node: nodes with
-// the new version (`fresh`), and nodes of the control group.
+// When a node fails: how many nodes are compared and have not failed before, with the new version
+// (`fresh`) and in the control group. The failing node itself counts.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;
@@ -164,7 +164,7 @@ struct CohortCount {
   std::int64_t nodes = 0;   // how many nodes were ever compared in this cohort
   std::int64_t failed = 0;  // how many of these nodes have failed; each counts once
   std::int64_t at_risk = 0;
-  Ms node_ms = 0;  // the times at risk of all nodes, added up
+  Ms node_ms = 0;  // for how long all nodes together were compared and had not failed
 
   bool operator==(const CohortCount&) const = default;
 };
@@ -182,9 +182,9 @@ class Cohorts {
   // leaves that cohort first. A node that was in the same cohort before is not counted again in
   // CohortCount::nodes. If `has_failed` is true, the node has already failed, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, bool has_failed);
-  // Ends the node's time at risk without a failure, for example if the node moves to another
-  // version, or is silent together with many others. Until enter() is called again, failures of the
-  // node do not count.
+  // Ends the comparison of the node without a failure, for example if the node moves to another
+  // version, or is silent together with many others. Until enter() is called again, its failures do
+  // not count.
   void leave(const std::string& node, Ms at);
   // Notes a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);
@@ -201,15 +201,15 @@ class Cohorts {
   enum class Change { enters, returns, leaves, fails };
   struct Node {
     Cohort cohort = Cohort::fresh;
-    bool is_over = false;  // the node is not at risk any more: it has failed or left
+    bool is_over = false;  // the node is not compared any more: it has failed or left
     bool failed = false;
   };
   struct Pending {
     Change change = Change::enters;
     Cohort cohort = Cohort::fresh;
   };
-  // Changes are counted by time. At the same time, `place`, a hash of the node's name, decides, so
-  // that neither cohort always comes first.
+  // Changes are counted in the order of their times. If two times are equal, `place`, a hash of the
+  // node's name, decides, so that neither group of nodes always comes first.
   struct Order {
     Ms at = 0;
     std::uint64_t place = 0;
@@ -270,7 +270,7 @@ inline constexpr double bake_alpha = 0.001;
 
 struct BakeCounts {
   std::int64_t control_failed = 0;  // how many nodes of the control group have failed
-  Ms control_ms = 0;                // the times at risk of the control group's nodes, added up
+  Ms control_ms = 0;                // the control nodes' time without a failure, added up
   std::int64_t failed = 0;          // how many new nodes have failed during the bake
   Ms node_ms = 0;
 

@@ -79,13 +79,11 @@ struct Judgement {
                               const JudgeTerms& terms);
 
 // Returns the verdict of a bake (the time after the last batch), which is `well` or `worse`, and
-// its text for people. `bake: 3 failed first, 1.2 a node and day, the control at most 0.3: worse, e
-// = 500 > 111` means that 3 nodes have failed at least once during the bake, which is a rate of 1.2
-// failures for each node and day. The control group's rate is at most 0.3, and the evidence e = 500
-// has reached its limit of 111.
-//
-// No batch waits for this verdict, since all batches are done. `log_before` is the logarithm of the
-// evidence from the batches before the bake.
+// its text for people, such as `bake: 3 failed first, 1.2 a node and day, the control at most 0.3:
+// worse, e = 500 > 111`. Here 3 nodes have failed at least once during the bake, which is a rate of
+// 1.2 failures for each node and day. The control group's rate is at most 0.3, and the evidence e
+// has reached its limit of 111. `log_before` is the logarithm of the evidence from the batches
+// before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
                                    const JudgeTerms& terms);
 
@@ -181,8 +179,8 @@ struct MeasuredNode {
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);
 
-// Returns the limit for the logarithm of the evidence of one measure, if there are `measures`
-// measures. `alpha` is alpha_of() the rollout.
+// Returns the limit for the logarithm of the evidence of one measure. `measures` is the number of
+// measures. `alpha` is the allowed chance of stopping a good version: see alpha_of().
 [[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
 // Writes the current result of each measure into that measure's text. Returns the texts of the

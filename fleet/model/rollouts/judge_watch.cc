@@ -137,8 +137,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Adds, to the two counts of the bake, the failures of nodes with the new version since the last
-// look, and the times at risk of all these nodes.
+// Adds what has happened since the last look to the two counts of the bake: the failures of nodes
+// with the new version, and the time for which all these nodes were compared and had not failed.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);

@@ -165,7 +165,7 @@ class JudgeWatch {
   std::unordered_set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  Ms control_ms_before_ = 0;  // the control group's time at risk that earlier drivers have seen
+  Ms control_ms_before_ = 0;  // the control nodes' time without a failure under earlier drivers
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
   // During a bake, the time at risk (how long nodes were compared and had not failed) grows all the
   // time. If only this time has changed, it is written to the store once in this interval.

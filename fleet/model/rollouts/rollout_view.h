@@ -98,7 +98,7 @@ inline constexpr std::size_t life_bytes = 6;
 // Returns the end of the ids for nodes of the control group.
 [[nodiscard]] std::string id_end(const RolloutView& view);
 
-// Returns `rollout/NAME`, which stands for the rollout in claims and in places of budgets.
+// Returns `rollout/NAME`, which names this rollout in the records of claims and of budget places.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
 // The state of a node of the batch, as the node's records show it. Time limits are not considered.
