@@ -58,9 +58,9 @@ struct KnownStore {
 
 // The time since the last restore of the store from a snapshot, as the record `epoch` shows it.
 struct StoreLife {
-  // The last digits of the epoch's number, or an empty string if the store was never restored.
-  // Names that contain a revision end with it, since a restored store gives out the same revisions
-  // again.
+  // The last digits of the epoch's number, or an empty string if the store was never restored. A
+  // restored store gives out the same revisions again, so names that contain a revision end with
+  // these digits.
   std::string name = {};
   // The revision at which this life began. Older records come from the snapshot.
   Revision begins = 0;
