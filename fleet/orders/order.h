@@ -68,9 +68,8 @@ struct OrderTaken {
   // transaction. If the store refuses a transaction, the caller reads the records again, and calls
   // decide_order() again. The list may be empty.
   std::vector<Transaction> parts = {};
-  // If not null, an object that makes further transactions, for the caller to write after `parts`:
-  // they write the records of a new rollout or plan. The object makes each transaction from the
-  // records that the store has after the last one.
+  // If not null, this object makes the further transactions that write a new rollout or plan. The
+  // caller writes them after `parts`, and reads the store before each of them.
   std::shared_ptr<Creation> creation = {};
   // If not 0, the caller first requests a lease of this many seconds from the store, and attaches
   // the lease to all records in `parts` by add_lease(). The store erases these records when the
