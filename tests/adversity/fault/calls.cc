@@ -143,8 +143,9 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is a program that is started instead of the agent. Its descriptor's link in /proc
-  // names the adapter's path, followed by ` (deleted)` if the adapter's file has been replaced.
+  // The upgrader may execute the adapter, a program that runs instead of the agent, through a
+  // descriptor. This descriptor's link in /proc leads to the adapter's path. If the adapter's file
+  // has been replaced, the text " (deleted)" follows the path.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";

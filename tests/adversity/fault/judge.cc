@@ -50,9 +50,9 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The agent that was active when the fault struck is active at the end, too. This agent is the
-    // new version if an upgrade was committed and no upgrade has failed: the fault has struck
-    // during the trial of this agent.
+    // The agent that was active when the fault struck is still active at the end. If an upgrade was
+    // committed and none has failed, the fault struck after this agent, the new version, had become
+    // active. Otherwise this agent is the old version.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -84,8 +84,8 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string error = error_name(fault.error());
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
-  // The answer in status.json that refuses an operator's request names the reason, but not the
-  // stage of an upgrade. So the outcome of the run has the word `refused` in place of the stage.
+  // If an operator's request is refused, its answer in status.json names the reason, but no stage
+  // of the upgrade. So the outcome has the word `refused` in place of a stage.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);
@@ -179,9 +179,9 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // Some faults make the upgrader lose a line of its log. If one more upgrade was committed at the
-  // end of the run, then the upgrader was able to write to its log again, and this log must say
-  // that one line was lost.
+  // These faults make the upgrader lose a line of its log. If the upgrader committed one more
+  // upgrade at the end of the run, it could write to its log again, and must have logged that one
+  // line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

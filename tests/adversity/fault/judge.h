@@ -10,12 +10,14 @@
 
 namespace fault {
 
-// Returns the outcome of a run with a fault, in one word. At the end of the run, the test requests
-// one more upgrade. If the upgrader could still commit it, the outcome is one of these: `usual`
-// (the run went as without the fault), `kept(STAGE)` (the upgrade failed, and the same agent stays
-// active), `back(STAGE)` (a fallback was started) or `moved` (the upgrade was committed, but in a
-// different way than without the fault). If the upgrader has exited, the outcome is `exitN`,
-// `abort` or `killed`.
+// Returns the outcome of a run with a fault, in one word. At the end of a run, the test requests
+// one more upgrade. If the upgrader has committed it, the outcome is one of these:
+// * `usual`: the run went as without the fault.
+// * `kept(STAGE)`: the upgrade with the fault failed, and the same agent stayed active.
+// * `back(STAGE)`: the upgrade with the fault failed, and a fallback was started.
+// * `moved`: the upgrade was committed, but in a different way than without the fault.
+// If the upgrader has exited or died too early, the outcome is `exitN`, `abort`, `killed` or
+// `signalN`. If it works but reads no requests of an operator, the outcome is `deaf`.
 [[nodiscard]] std::string outcome_of(const Fault& fault, const Report& report,
                                      const Report& baseline);
 
@@ -38,7 +40,7 @@ class Expectations {
     std::string who;  // the process whose call failed: "upgrader" or "child"
     std::string call;
     std::vector<std::string> errors;
-    std::vector<std::string> expected[4];  // the expected outcomes in each of the four phases
+    std::vector<std::string> expected[4];  // the expected outcomes, by phase
   };
   [[nodiscard]] const Row* find(const std::string& who, const std::string& call,
                                 const std::string& error) const;

@@ -28,10 +28,10 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample of the faults. The sample has one fault for every combination of caller
+// Returns a sample of the faults. It has at least one fault for every combination of caller
 // (upgrader or child), system call, error and phase. For some calls, such as reads, writes, forks
-// and renames, the sample has one fault for every such combination in every play. If these are
-// fewer than `count` faults, more faults are drawn at random with `seed`.
+// and renames, it has one for every such combination in every play. If these are fewer than `count`
+// faults, more are drawn at random with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // Once the upgrader has reaped the process `spared`, the pid of `spared` may belong to an
-  // unrelated process. So the test kills this process only as long as the upgrader is its parent.
+  // The test kills the process `spared` only while the upgrader is its parent. Once the upgrader
+  // has reaped it, an unrelated process may have its pid.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
     // the agent now.
@@ -156,9 +156,9 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // Called when an agent has seen the end of its input. If the upgrader is still alive, the pipe
-    // between upgrader and agent has broken, and the agent exits now. If the upgrader has exited,
-    // run_end.cc ends the agent.
+    // The agent has seen the end of its input. If the upgrader is still alive, the pipe between
+    // them has broken, and the agent exits now. If the upgrader has exited, run_end.cc ends the
+    // agent.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -251,7 +251,8 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    // A check counts only if the agent has written its message, and the upgrader still sleeps.
+    // The upgrader gets `notice_looks_max` chances to notice the message. A check counts as a
+    // chance only if the agent has written the message, and the upgrader still sleeps.
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }

@@ -1,11 +1,10 @@
-// One scripted run of the real upgrader with scripted agents, which are called puppets. The run
-// begins with the upgrader's start. It ends when the upgrader has exited and everything that it
-// left behind has been judged. A fault may strike during the run.
+// One scripted run of the real upgrader, with scripted agents, which are called puppets. The run
+// ends when the upgrader has exited, and everything that it left behind has been judged. A fault
+// may strike during the run.
 //
-// The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
-// and exec, and every process has read all messages sent to it. So each run makes the same system
-// calls in the same order. The k-th call of a name is thus the same as in the run without a fault,
-// in which the calls were listed.
+// Each run makes the same system calls in the same order. So the k-th call of a name is the call
+// that was listed in the run without a fault. To achieve this, an agent acts only when the upgrader
+// waits, no child is between fork and exec, and every process has read all its messages.
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +47,7 @@ struct Play {
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is a link to the program `one`
   bool script = false;                // the programs are scripts with an interpreter
-  bool adapter = false;               // the programs run behind an adapter
+  bool adapter = false;               // an adapter is started instead of the programs
   std::string previous{};             // the target of the link of --previous
   std::string attempts{};             // the initial content of the file of --attempts
   std::function<void(Run&)> begin{};  // called when the first agent is active
@@ -57,15 +56,15 @@ struct Play {
   std::function<Texts(const Run&)> requests{};
   // Called instead of `requests` if the upgrader accepts no requests of an operator.
   std::function<void(Run&)> without_operator{};
-  // Lets an agent behave differently from a good agent. Called before the agent's usual reaction to
-  // a message that it has received. Returns true if the agent has reacted here, so that the usual
-  // reaction is left out.
+  // Lets an agent behave differently from a good agent. Called for each message that an agent has
+  // received. Returns true if it has reacted to the message; if it returns false, the agent reacts
+  // as a good agent does.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
 };
 
-// The plays of plays.cc.
+// Returns all plays (scripts of runs), which plays.cc defines.
 [[nodiscard]] const std::vector<Play>& plays();
 [[nodiscard]] const Play& play_named(std::string_view name);  // throws if there is no such play
 

@@ -94,10 +94,9 @@ void Run::judge_files() {
   }
 }
 
-// Checks the link of --previous. When a program is committed, this link must name the program that
-// was committed before it. The first agent runs the program `one`, and the upgrade is to `two`. So
-// AGENT's link, which names the program `named`, may name `two` only if the link of --previous
-// names `one`.
+// Checks the link of --previous. The first agent runs the program `one`, and the upgrade is to
+// `two`. If AGENT's link names `two`, the upgrade was committed, and the link of --previous must
+// name `one`. `named` is the program that AGENT's link names.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);

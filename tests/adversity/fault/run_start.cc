@@ -101,15 +101,14 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // In a play (scripted run) with an adapter, the upgrader starts the adapter instead of the
-  // agent's program. So the agent's program is only a copy of /bin/true. No process should execute
-  // it; a process that did would exit immediately.
+  // In this play (scripted run), the upgrader starts the adapter instead of the agent's program. No
+  // process should execute the agent's program, so a copy of /bin/true stands in for it.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
   // Copies the puppet, the tests' agent program, to a second file. A hard link is not enough: the
-  // upgrader would take both names for the same executable, and an upgrade between them would not
-  // change the link of --previous.
+  // upgrader would consider both names to be the same executable, and an upgrade from one to the
+  // other would not change the link of --previous.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 

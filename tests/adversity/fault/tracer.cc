@@ -87,9 +87,9 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// Only a wait for the end of a trial can be longer than this number of milliseconds: some plays
-// (scripted runs) use --trial=1h. Such a trial must not end by its time, so the tracer does not
-// shorten the wait, but counts it as a wait without limit.
+// Only the wait for the end of a trial can be longer than this, in milliseconds: some plays
+// (scripted runs) use --trial=1h, so that the trial never ends by itself. The tracer does not
+// shorten such a wait, but counts it as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not

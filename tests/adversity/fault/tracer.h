@@ -1,18 +1,19 @@
 // The tracer follows the upgrader with ptrace, and each of the upgrader's children from the fork to
-// the exec. Agents are never traced. The tracer makes one system call fail, or kills the process
+// the exec. It never traces agents. The tracer makes one system call fail, or kills the process
 // that makes this call. It also gives the upgrader a simulated clock.
 //
-// `strace -e inject` would not be enough. The tracer must detach from a child at its exec. It must
-// keep the upgrader stopped while an agent dies, so that each run makes the same calls in the same
-// order, and the k-th call is the same call in every run. The tracer must report the phase in which
-// the fault struck. And the tracer must take only a few milliseconds of each run.
+// `strace -e inject` would not be enough, for these reasons:
+// * The tracer must detach from a child at its exec.
+// * The upgrader must stay stopped while an agent dies. Otherwise runs would differ in the order of
+//   their calls, and the k-th call would not be the same call in every run.
+// * The tracer must report the phase in which the fault struck.
+// * The tracer may cost only a few milliseconds per run.
 //
-// To make a call fail, the tracer replaces the call's number, at the entry, by a number that no
-// call has. At the return the tracer checks that the kernel has answered ENOSYS, and replaces
-// ENOSYS by the wanted error. Only then has the fault fired. Some calls have an effect although
-// they fail: `close`, and `wait4` for a reaped child. These calls are carried out, and the tracer
-// then replaces their result. A kill has fired when the kernel reports that SIGKILL ended the
-// process at the entry of the call.
+// To make a call fail, the tracer replaces the call's number by a number that no call has. When the
+// kernel has answered ENOSYS, the tracer replaces ENOSYS by the wanted error: now the fault has
+// fired. `close`, and `wait4` for a reaped child, have an effect although they fail. So the tracer
+// lets the kernel carry out these calls, and then replaces their results. A kill has fired when the
+// kernel reports that SIGKILL ended the process at the entry of the call.
 //
 // The calls of the dynamic loader and of the libraries' constructors are not counted: counting
 // begins at the first call of main(), which is fcntl(0, F_GETFD).
@@ -76,15 +77,15 @@ struct Call {
   }
 };
 
-// A simulated clock for a traced process. It makes the run of the process independent of the
-// machine's speed, so that every run makes the same calls. The process does not wait in real time
-// for its own deadlines, such as the tenth of a second between two writes of status.json.
+// A simulated clock for a traced process. With this clock, every run makes the same calls, however
+// fast the machine is. The process also need not wait in real time for its own deadlines, such as
+// the tenth of a second between two writes of status.json.
 //
-// At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
-// process asks the kernel for the time, and the tracer replaces the answer. The clock stands still,
-// except that each wait adds half a second. A wait for a tenth of a second or less ends
+// The clock that the process could read without a system call (the vDSO) is hidden. So the process
+// asks the kernel for the time, and the tracer replaces the answer. The simulated clock stands
+// still, except that each wait adds half a second. A wait for a tenth of a second or less ends
 // immediately. A longer wait ends when an event comes. If no other process will act before the end
-// of the wait, the tracer breaks the wait off, and adds its whole length to the clock.
+// of the wait, the tracer breaks off the wait, and adds its whole length to the clock.
 class SwiftTime {
  public:
   // Hides the clock that the process could read without a system call (the vDSO). Must be called
@@ -123,8 +124,8 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Begins to trace the upgrader, which must have called PTRACE_TRACEME and stopped itself before
-  // its exec.
+  // Begins to trace the upgrader. Before its exec, the upgrader's process must have called
+  // PTRACE_TRACEME and stopped itself.
   void follow(pid_t upgrader, std::string log);
 
   // Handles all stops and exits of traced processes that the kernel reports. Returns false if the
