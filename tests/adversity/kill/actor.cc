@@ -145,8 +145,8 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send: some are no messages, some are a `ready` that comes before
-// `hello`, and some have an unknown type. The caller sends a correct `hello` after them.
+// Sends lines that no agent should send: lines that are not messages, a `ready` before `hello`, and
+// messages of unknown types. The caller sends a correct `hello` after them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));

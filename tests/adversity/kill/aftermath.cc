@@ -139,9 +139,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// A candidate with the part "dies-beside" (actor.cc) waits on its trial until a standby runs (a
-// fallback that is started with the trial), and then fails. If the test's signal has killed the
-// standby, this function makes the candidate fail, which would otherwise wait for ever.
+// Makes the candidate fail if the test's signal has killed the standby (a fallback that is started
+// with the trial) for which the candidate waits. A candidate with the part "dies-beside" (actor.cc)
+// fails on its trial only when a standby runs, and would otherwise wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -152,8 +152,8 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges the state after a signal in the story of a boot. AGENT's link names the bad version v2,
-// and the link of --previous names the good version v1. Whenever the signal came, v1 must become
+// Judges the state after a signal in the story of a boot. At this boot, AGENT's link names the bad
+// version v2, and the link of --previous names the good version v1. The version v1 must become
 // active after at most `attempts` restarts of the upgrader. Then v1 must be committed, so that
 // AGENT's link names it.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
@@ -236,10 +236,12 @@ std::string Aftermath::judge_shutdown() {
   return "";
 }
 
-// Checks the processes that the init has inherited. Each such process must be an agent that
-// outlived the upgrader, saw the end of its input, and exited by itself. There are two exceptions.
-// The agent may have ended, or been sent SIGKILL, before the test's signal. Or the signal that the
-// kernel sends at the upgrader's death may have killed the agent before its first instruction.
+// Checks the processes that the init has inherited. Each must be an agent that outlived the
+// upgrader, saw the end of its input, and exited by itself. An agent need not exit by itself in
+// these cases:
+// * It had ended, or had been sent SIGKILL, before the test's signal.
+// * The signal that the kernel sends at the upgrader's death killed it before its first
+//   instruction.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {

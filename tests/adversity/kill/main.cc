@@ -222,8 +222,8 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// If two runs of a story differ in more than one of so many kill points, the list is no use. A
-// further write of status.json, with its 24 points, differs in one of 15 points of a short story.
+// The two runs of a story may differ in at most one kill point out of this many. One more write of
+// status.json is allowed: it adds 24 kill points, which are one in 15 in a short story.
 constexpr std::size_t points_per_stray_min = 8;
 
 // Plays the story of this setting twice without a signal. Returns only the kill points that both

@@ -17,8 +17,8 @@
 
 namespace kill_points {
 
-// The value of --attempts. After this number of failed starts of the executable that AGENT's link
-// names, the upgrader starts the executable that the link of --previous names, and vice versa.
+// The value of --attempts. After this number of failed starts, the upgrader changes from the
+// executable that AGENT's link names to the one that the link of --previous names, and later back.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that run in a story (a scripted upgrade).

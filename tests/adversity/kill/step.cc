@@ -138,8 +138,8 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // Only at its return does a wait4() show whether it has reaped a process, so its entry is not a
-    // step.
+    // The entry of a wait4() is not a step: only the return shows whether the call has reaped a
+    // process.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }

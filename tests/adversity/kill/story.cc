@@ -14,8 +14,8 @@ int exited(int status) {
 }
 
 // Returns whether a candidate, the agent of the new version, is started in this story (a scripted
-// upgrade). The story of a boot has no candidate. A sequential upgrade has no candidate either if
-// the old agent stops uncleanly: the old version is started again instead.
+// upgrade). There is no candidate in the story `boot`, and none in a sequential upgrade whose old
+// agent stops uncleanly: the old version is started again instead.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
@@ -189,10 +189,11 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   return {{End::fallback}};
 }
 
-// Returns the allowed ends of the upgrade if the fallback is killed at the current step. If the
-// fallback is not active yet, the upgrader exits with 125; if it is active, the upgrader exits with
-// 128 + the signal's number. But if a standby is killed before its `activate`, the upgrade ends as
-// without a signal: if a fallback is needed later, it is started then.
+// Returns the allowed ends of the upgrade if the fallback is killed at the current step:
+// * If the fallback is not active yet, the upgrader exits with 125.
+// * If the fallback is active, the upgrader exits with 128 + the signal's number.
+// * If the fallback is a standby that has not been sent `activate`, the upgrade ends as without a
+//   signal. If a fallback is needed later, it is started then.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

@@ -35,7 +35,7 @@ struct Story {
   End end;         // how the upgrade ends if no signal is sent
   enum class With {
     nothing,
-    way_back,  // the options --control, --previous and --attempts
+    way_back,  // runs with --control, --previous and --attempts
     // A boot: the upgrader starts with --control, --previous and --attempts, and AGENT's link names
     // a version that fails at once. So the upgrader starts the previous version instead. Nobody
     // requests an upgrade.
@@ -79,19 +79,17 @@ struct Allowed {
 // written and read so far. A Moment also knows how the upgrade may end if a process is killed at
 // this step.
 //
-// At some steps two ends are allowed. For example, when an agent has written a message, no step
-// shows yet whether the upgrader will handle this message or the end of the killed process first.
-// Also, if the agents run before the upgrader, the candidate may send `ready` before the upgrader
-// checks for exited processes.
+// At some steps, two ends are allowed. For example, if an agent is killed just after it has written
+// a message, the upgrader may first handle the message or first notice the death.
 class Moment {
  public:
   explicit Moment(const Setting& setting);
 
   void pass(const Step& step);
 
-  // Returns whether the upgrade has begun. An upgrade begins when the active agent is about to
-  // write the request for it. In the story of a boot, which has no such request, returns true from
-  // the start.
+  // Returns whether the upgrade has begun, which is so when the active agent is about to write the
+  // request for it. In the story `boot`, nobody requests an upgrade, so this function returns true
+  // from the start.
   [[nodiscard]] bool begun() const { return begun_; }
 
   // Returns the ends that the upgrade may have if this signal ends the process of this generation
@@ -100,7 +98,7 @@ class Moment {
 
   // Returns the role of the process of this generation at the current step:
   // * "upgrader": generation 0, which is the upgrader itself.
-  // * "first": the first agent in the story of a boot, in which this agent fails by itself.
+  // * "first": the first agent in the story `boot`, in which this agent fails by itself.
   // * "active": the first agent in any other story, and a candidate or a fallback that is known to
   //   be active.
   // * "candidate": a candidate that is not yet known to be active.

@@ -26,11 +26,10 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_T
 // The time limit for single operations of the tracer. On an idle machine they are almost immediate.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Returns whether the process sleeps in a system call. The state in /proc is not enough: before a
-// process sleeps, it takes the state of a sleeping process, and then checks once more whether it
-// must wait at all. So `wchan` must also name the kernel function in which the process waits.
-// `wchan` alone is not enough either: it also names a function if the process is at a ptrace stop.
-// (/proc/PID/syscall would show all of this, but each read of that file waits for a tick of the
+// Returns whether the process sleeps in a system call. /proc must show both the state of a sleeping
+// process and, in `wchan`, the kernel function in which the process waits. Neither suffices alone:
+// a process gets the state shortly before it really sleeps, and `wchan` also names a function at a
+// ptrace stop. (/proc/PID/syscall would suffice, but each read of it waits for a tick of the
 // clock.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
@@ -138,10 +137,11 @@ Stop Tracer::stop_of(Tracee& tracee) {
 }
 
 // Stops all other running processes while the process `exiting` exits. Returns true if any process
-// was stopped. The parent of `exiting` learns of the exit in two ways: from the end of a pipe, and
-// from the death of its child. If the parent ran during the exit, it might learn of both at once in
-// one run, and one after the other in the next run. A process that waits for the exec of its own
-// child is not stopped: it sleeps anyway, in a call like vfork().
+// was stopped.
+//
+// Otherwise runs would differ: the parent sees the end of a pipe and the death of its child,
+// sometimes together and sometimes one after the other. A process that waits for the exec of its
+// own child is not stopped, since it sleeps anyway, in a call like vfork().
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
@@ -241,8 +241,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // A child that executes a program other than an agent is the upgrader itself. Its parent, which
-    // counted as the upgrader so far, is a wrapper.
+    // This child executes a program that is not an agent, so it is the upgrader itself. Its parent,
+    // which has counted as the upgrader so far, is only a wrapper.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;
