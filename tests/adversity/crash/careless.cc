@@ -35,9 +35,8 @@ std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The name of the link of the upgrader's option --previous, and the temporary name of this link:
-// the upgrader makes the new link under the temporary name, and renames it to `previous`. With
-// CARELESS=order this rename is delayed.
+// The link of the upgrader's option --previous, and its temporary name: the upgrader makes the new
+// link under the temporary name, and then renames it. CARELESS=order delays this rename.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
 // A descriptor of the directory in which a rename has been delayed; -1 if no rename is delayed.
@@ -61,8 +60,9 @@ std::string target_of(int directory, const char* name) {
   return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-// Returns true if a rename gives the link `previous` another target. The upgrader also renames a
-// link with the same target over it, to prove before the stop that a commit can do so.
+// Returns true if a rename changes the target of the link `previous`. Some renames do not: before
+// the upgrader stops the old agent, it renames a link with the same target, only to test whether
+// renames work.
 bool moves_previous(int from, const char* old_name, int to, const char* new_name) {
   return std::string_view(new_name) == previous &&
          target_of(from, old_name) != target_of(to, new_name);

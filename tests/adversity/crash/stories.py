@@ -1,8 +1,8 @@
-# This file has stories. A story is a course of events: it is recorded, and then a power cut is
-# tried at every moment of it. In most stories, the real upgrader makes an upgrade. In one story,
-# the upgrader starts at a boot, and AGENT's program fails. The upgrader runs with options such as
-# --relink, --previous and --attempts. In the last story, the real sample agent copies a log. During
-# this work, the log is rotated, and the agent is replaced and killed.
+# The stories: courses of events that are recorded, so that a power cut can be tried at every
+# moment. In most stories, the real upgrader makes an upgrade, with options such as --relink,
+# --previous and --attempts. In one story, the upgrader starts at a boot, and AGENT's program fails.
+# In the last story, the real sample agent copies a log; meanwhile the log is rotated, and the agent
+# is replaced and killed.
 import json
 import os
 import re
@@ -213,10 +213,10 @@ class WayBackStory(LinkStory):
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The same course of events as in the story `killed`, but without --attempts. The file of
-        # --attempts and the link of --previous are in one directory. With --attempts, the first
-        # starts of an agent sync this directory, too. Without --attempts, only the commit can sync
-        # it, so the story shows whether the commit does so.
+        # The same events as in `killed`, but without --attempts. With --attempts, the start of an
+        # agent syncs the directory of the file of --attempts, which is also the directory of the
+        # link of --previous. Without --attempts, only the commit can sync this directory: the story
+        # shows whether the commit does.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # The story of a boot: the version that AGENT's link names fails at once, so the version
@@ -296,8 +296,9 @@ class WayBackStory(LinkStory):
         committed = self.has_said(moment, b'"committed"')
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
-        # A start of an agent must be recorded in the file of --attempts before the agent gets
-        # `welcome`. The bytes that later record how this start has ended may be lost.
+        # The start of an agent must be recorded in the file of --attempts before the agent gets its
+        # first message, `welcome`. The bytes that later record how this start has ended may be
+        # lost.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         if self.turn and len(self.turns(tree)) < 2:

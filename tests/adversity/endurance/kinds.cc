@@ -7,8 +7,8 @@ namespace {
 
 constexpr Kind good = {"good", "good", "", End::committed, End::committed, false, false};
 
-// Members of the requests for upgrades that must fail because a time limit of 20 ms passes. The
-// upgrader's own time limits are a minute.
+// JSON members of requests for upgrades that must fail. The first three set a time limit of 20 ms,
+// which will pass: without them, the upgrader's limits are a minute.
 constexpr const char* short_start = R"(,"start_timeout_ms":20)";
 constexpr const char* short_trial = R"(,"trial_ms":20)";
 constexpr const char* short_stop = R"(,"stop_timeout_ms":20)";

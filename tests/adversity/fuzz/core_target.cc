@@ -320,8 +320,9 @@ bool knows(const State& state, Generation generation) {
 // The largest number of deadlines that can pass at one instant: several deadlines of each agent,
 // and the deadline of the upgrade.
 constexpr int deadlines_max = 5;
-// The number of passed deadlines that the test reports to the supervisor in one step. A supervisor
-// whose killed agent does not end sets a new deadline for a log line again and again.
+// When the test moves the clock, it reports at most this many passed deadlines. There can be very
+// many: while a killed agent does not exit, the supervisor logs that again and again, and sets a
+// new deadline each time.
 constexpr int reported_max = 50;
 
 class Stage {
@@ -389,9 +390,9 @@ class Stage {
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether the supervisor must postpone the passed deadlines in this step, instead of
-  // acting on them. This is so if each of these deadlines has passed more than a second ago, and no
-  // deadline has been postponed yet.
+  // Returns whether the supervisor must postpone the deadlines that have passed, instead of acting
+  // on them. It must if each of them passed more than a second ago, and none has been postponed
+  // before.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -405,7 +406,7 @@ class Stage {
     return due && late;
   }
 
-  // Returns whether the supervisor did nothing in the last step, or only wrote to the log.
+  // Returns whether the last step of the supervisor has caused no action except log lines.
   [[nodiscard]] bool is_patient() const {
     return std::all_of(actions_.begin(), actions_.end(),
                        [](const Action& action) { return std::holds_alternative<Log>(action); });

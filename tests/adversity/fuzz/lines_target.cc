@@ -20,8 +20,9 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// The line reader does not get these two bytes of the fuzzer's input. Instead, the test takes lines
-// from the line reader: all complete lines at the first byte, and one line at the second.
+// These two bytes of the fuzzer's input are commands to the test, and are not passed to the line
+// reader. At the first one, the test gets all complete lines from the line reader; at the second
+// one, it gets one line.
 constexpr char drain_here = 0x02;
 constexpr char one_line_here = 0x03;
 

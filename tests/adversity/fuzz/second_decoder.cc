@@ -258,7 +258,7 @@ bool take_member(const Json& value, const Rule& rule, const std::string& name,
       good = is_one_of(value, rule.words);
       break;
     case Kind::open_word:
-      // A word that only a later upgrader knows counts as absent.
+      // An unknown word may be one that a later upgrader knows, so it counts as absent.
       if (!is_one_of(value, rule.words)) return is_text(value, any_size);
       good = true;
       break;

@@ -13,7 +13,7 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // no JSON object, nested too deeply, or without exactly one string `type`
+  stray,      // not a JSON object, nested too deeply, or has not exactly one string `type`
   unknown,    // a message of a type that this sender never sends
   malformed,  // a message of a known type, with members that break a rule
   good
@@ -26,7 +26,7 @@ using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
-  std::string type;   // the message's type; "" if the line is stray output
+  std::string type;   // the message's type; "" if the line is not a message
   std::string why;    // the reason why the line is refused
   Members members{};  // the members of a good line
   bool lone = false;  // the type has a lone surrogate, which `type` leaves out

@@ -183,8 +183,8 @@ bool Reader::read_unicode(Json& value) {
       append_utf8(value.text, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return true;
     }
-    // The escape that follows this surrogate is not the second half of a pair. So that escape will
-    // be read again as a character of its own, and this surrogate is a lone one.
+    // The escape that follows this surrogate is not the second half of a pair. So this surrogate is
+    // a lone one, and the escape is read again as a separate character.
     at_ = after;
   }
   value.lone_surrogate = true;

@@ -87,8 +87,8 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // A session that is already stopping because of SIGTERM may still be sent `stop`. After `stop`,
-  // the session may answer with `stopped`.
+  // A session that already stops because of SIGTERM may still be sent `stop`, and may then answer
+  // it with `stopped`.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

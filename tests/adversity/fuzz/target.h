@@ -81,11 +81,11 @@ class Bytes {
 // of the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
-// Returns the bytes for which an input stands, but at most the first `bytes_max` of them. The byte
-// 0x01 in an input is followed by a code for a length, a number N, and N bytes. These bytes are
-// repeated up to that length. All other bytes stand for themselves. So a few bytes of the corpus
-// can stand for a line that is longer than the limit. By changing one byte of the input, the fuzzer
-// can turn a length at a limit into the next length.
+// Returns the text for which an input stands, but at most the first `bytes_max` bytes of it. In an
+// input, the byte 0x01 is followed by a code for a length, a number N, and N bytes, which are
+// repeated until they fill that length. All other bytes stand for themselves. So a few bytes can
+// stand for a line that exceeds the limit, and the fuzzer can turn one length near the limit into
+// the next by changing one byte.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
 // ---- bugs that a test injects on purpose

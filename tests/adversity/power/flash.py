@@ -98,7 +98,7 @@ class FlashBench(Bench):
         """Runs a virtual machine whose memory is a file. Returns the lines that the machine has
         printed, and the path of the file."""
         memory = self.scratch / "memory"
-        memory.unlink(missing_ok=True)  # the file of an earlier machine that failed
+        memory.unlink(missing_ok=True)  # left by an earlier machine that failed
         told = run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S, [
             "-object", "memory-backend-file,id=ram,size=512M,share=on,mem-path=%s" % memory,
             "-machine", "memory-backend=ram"],

@@ -93,9 +93,9 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# Requests an upgrade, so that the hang comes during a trial. There is one exception: if the agent
-# is to hang, by itself or because of the disk, no upgrade is requested. If such an agent hung
-# during a trial, the upgrader would fall back, and the machine would not be reset.
+# Requests an upgrade, so that the hang comes during its trial. This is left out if the agent is to
+# hang, by itself or because of the disk. If an agent hung on trial, the upgrader would fall back,
+# and the machine would not be reset.
 if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"

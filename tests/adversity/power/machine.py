@@ -92,7 +92,7 @@ def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=Fal
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
-    for left in (told, directory / "console"):  # files of an earlier machine
+    for left in (told, directory / "console"):  # files that an earlier machine has left
         left.unlink(missing_ok=True)
     # The clock of the virtual machine counts instructions. Therefore no time limit in the virtual
     # machine expires only because the host is busy.

@@ -6,10 +6,10 @@
 import re
 import statistics
 
-# The releases, and the names in KNOWN and PREPARED, may be on the disk. The names in PREPARED are
-# temporary: a power cut may come between the creation of a link and its rename. No other temporary
-# name of the upgrader may be left. The next commit replaces a temporary link, so such links do not
-# accumulate: tests/adversity/crash tests that.
+# The names that may be on the disk besides the releases. The names in PREPARED are temporary: the
+# power may be cut after a link was created and before it was renamed. The next commit replaces such
+# a link, so these links do not accumulate (tests/adversity/crash tests that). Any other temporary
+# name of the upgrader is an error.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 # The names that may be in the directory of agent-releases beside the releases.
