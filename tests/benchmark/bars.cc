@@ -23,14 +23,12 @@ constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
 // Each gap (the time without a working agent at a hand-over) is measured in ten runs, and may
-// exceed its limit in one of these runs. The limit is only some twenty microseconds above the gap
-// of the minimal program (minimal.c), and other work of the machine may delay a hand-over by more
-// than that.
+// exceed its limit in one of them. The limit is only some twenty microseconds above the gap of the
+// minimal program (minimal.c), and other work of the machine can delay a hand-over by more.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// The number of pairs in each run. In each pair, the upgrader and the minimal program (minimal.c)
-// are measured one after the other: in one pair the upgrader comes first, in the next pair the
-// minimal program.
+// The number of pairs of measurements in each run. A pair measures both the upgrader and the
+// minimal program (minimal.c). They swap their order from pair to pair.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
@@ -139,9 +137,8 @@ void judge_start_up(const Place& place) {
                worst_of(counting_by_tini).text, "none", "");
 }
 
-// Divides the median time of the upgrader's hand-overs by the median time of the minimal program's
-// hand-overs, over all pairs of runs. One pair alone may have too few hand-overs for a ratio,
-// because runs with slow agents have few hand-overs.
+// Divides the median time of the upgrader's hand-overs by that of the minimal program, over all
+// pairs of runs. One pair alone may have too few hand-overs for a ratio if its agents are slow.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
   return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +

@@ -7,9 +7,9 @@ benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.
 benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# The programs `bench` and `bars` are linked with the static C++ library. They measure the
-# upgrader's memory as PSS, in which a page that several processes map counts only in part. If these
-# programs also mapped the shared C++ library, the upgrader would seem smaller than it is.
+# `bench` and `bars` measure the upgrader's memory as PSS, which divides a page by the number of
+# processes that map it. They are linked with the static C++ library: if they also mapped the shared
+# one, the upgrader would seem smaller than it is.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)
@@ -19,10 +19,9 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# `stamp_agent` is linked statically: otherwise, under every measured program, the agent's start
-# would mostly consist of loading shared libraries. `ordinary_agent` is used to measure gaps, the
-# times without a working agent. It is linked like an ordinary program, because the exit of an
-# ordinary process takes most of the time of a gap.
+# `stamp_agent` is linked statically: otherwise its start would mostly consist of loading shared
+# libraries. `ordinary_agent` is for measuring gaps, the times without a working agent. Most of a
+# gap is the exit of the old process, so this agent is linked like an ordinary program.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)

@@ -102,7 +102,6 @@ class Run {
   [[nodiscard]] const StampFile& stamps() const { return stamps_; }
   [[nodiscard]] const Child& child() const { return child_; }
 
-  // Waits until the last agent works.
   void wait_for_last_agent();
   // Waits until the run has made all its hand-overs. Then ends the contender (the compared program)
   // if it is a service supervisor, or if the last agent is to stay. Otherwise waits until the

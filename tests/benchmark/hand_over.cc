@@ -107,9 +107,9 @@ namespace {
 constexpr std::array<int, 3> start_times_ms = {0, 100, 1000};
 constexpr int handovers = 10;
 
-// How long an agent works before it is replaced. The time is long enough that no supervisor pauses
-// before the restart. runit pauses if two starts are less than a second apart. s6 pauses if the
-// next start comes too soon after the agent's notification that it works.
+// How long an agent works before it is replaced: long enough that no supervisor pauses before the
+// restart. runit pauses if two starts are less than a second apart. s6 pauses if the next start
+// comes too soon after the agent has notified it that it works.
 constexpr int work_ms = 1100;
 
 struct Series {
@@ -193,8 +193,9 @@ struct Load {
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// A new version fails on its trial after the time that a standby needs to become ready, plus this
-// margin. So the standby is ready at the fall-back.
+// A version that is to fail on its trial does so this much later than a standby (a process of the
+// old version that is started with the trial) needs to become ready. So the standby is ready at the
+// fall-back.
 constexpr int margin_ms = 100;
 
 struct Gaps {

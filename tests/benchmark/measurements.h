@@ -24,7 +24,8 @@ struct HandOvers {
 };
 
 // Measures the upgrader's own share of a hand-over: the time from the old agent's exit until the
-// next agent has read `activate`. Each hand-over begins as soon as the previous one has ended.
+// next agent has read `activate`, the message that gives it the work. Each hand-over begins as soon
+// as the previous one has ended.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
 // Settings for measuring gaps in the work: the time that each agent takes to start, and the number

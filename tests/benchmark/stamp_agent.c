@@ -85,8 +85,8 @@ static const char* next_line(void) {
   }
 }
 
-/* Returns 1 if the next line has this type. Skips only the types below; any other, such as a failed
- * upgrade, ends the measurement. */
+/* Returns 1 if the next line is a message of this type, and 0 if it is `accepted`, which the caller
+ * skips. Any other message, such as that of a failed upgrade, ends the measurement. */
 static int next_line_is(const char* type) {
   const char* const line = next_line();
   if (strstr(line, type) != NULL) return 1;
