@@ -10,9 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses only these four time limits. `some_limit` is shorter than the five seconds
-// after which the log reports a missing `hello`. So under this limit, the log never has that
-// report.
+// The exploration uses only these four time limits. `some_limit` is shorter than five seconds:
+// after five seconds without `hello` the log would report that, so under this limit it never does.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -195,11 +194,11 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // If an agent is not active yet, keeps only whether it has closed a pipe. Does not keep which
-    // of its two pipes this was, because that makes a difference only in texts for people. Forgets
-    // closed pipes of an active agent, because they make a difference only in such texts. Also
-    // forgets closed pipes while an `activate` waits to be written, because the agent's input is
-    // then open, and a closed output has no effect.
+    // Forgets facts about closed pipes that make a difference only in texts for people:
+    // * For an active agent, which pipes it has closed.
+    // * For any other agent, which of its two pipes it has closed.
+    // Also forgets closed pipes while an `activate` waits to be written: the agent's input is then
+    // open, and a closed output has no effect.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

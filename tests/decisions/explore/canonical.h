@@ -20,9 +20,9 @@ namespace upgrader::test {
 // In a normalised state, all running deadlines lie at this instant, and the current instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Says which deadline of a state is meant: a deadline of an agent, the deadline of the upgrade
-// under way, or the time at which the start of an active agent counts as a success. The options
-// --previous and --attempts need this time.
+// Names one deadline of a state. It is a deadline of an agent, the deadline of the upgrade under
+// way, or the time at which an active agent's start counts as a success (for --previous and
+// --attempts).
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -45,18 +45,17 @@ struct NamedDeadline {
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
-// Replaces the number in the id of every upgrade by 1. Texts that differ only in these numbers
-// become equal. `text` has the facts that a watcher has recorded. In it, an id is "u" and capital
-// letters, or "sigusr2-" and digits.
+// Replaces the number in each upgrade's id by 1, so that texts that differ only in these numbers
+// become equal. `text` is a watcher's record of facts. In it, an id is "u" and capital letters, or
+// "sigusr2-" and digits.
 [[nodiscard]] std::string with_equal_upgrade_ids(const std::string& text);
 
 // ---- the policies (sets of options) under which the supervisor is explored
 
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
-// policies. The first four are the combinations of two choices: with or without --relink, and with
-// or without time limits. The fifth has --relink, time limits, --mode=sequential and
-// --on-unclean-stop=continue. The last two options are defaults: --mode applies only to requests
-// without `mode`, and --on-unclean-stop only to requests without `on_unclean_stop`.
+// policies. The first four are with or without --relink, and with or without time limits. The fifth
+// has --relink, time limits, --mode=sequential and --on-unclean-stop=continue. These last two
+// options apply only to requests that do not say otherwise.
 inline constexpr int policies = 5;
 // The policy that has time limits, and no other option.
 inline constexpr int plain_policy = 1;
@@ -78,11 +77,11 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Says which of the three kinds of events below are explored under a policy. Each kind has the same
-// effect under every policy, but multiplies the number of states. So each kind is usually explored
-// under one or two policies only. `make explore` sets WHOLE=1 in the environment. With WHOLE=1,
-// `control` and `of_one_gone` are explored under every policy, and `readiness` under the plain
-// policy and the policies with --previous, under which a fallback may be on trial, too.
+// The kinds of events below multiply the number of states, but have the same effect under every
+// policy. So each kind is usually explored under one or two policies only. With WHOLE=1 in the
+// environment (`make explore`), `control` and `of_one_gone` are explored under every policy.
+// `readiness` is then explored under the plain policy and under those with --previous, under which
+// a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests
@@ -95,9 +94,9 @@ struct Breadth {
 // The lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Returns a hash of a supervisor's state and of `accounts`, a text with everything that the
-// observers of this supervisor (such as a Watcher) have recorded. States that the exploration
-// treats as the same have the same hash. Different states almost certainly have different hashes.
+// Returns a hash of a supervisor's state and of `accounts`, a text with all records of its
+// observers (such as a Watcher). States that the exploration treats as the same have the same hash.
+// Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
 // Returns key_of() for a state and a watcher that need not come from an exploration. First replaces
 // their ids, texts, times and generations by those that the exploration uses.

@@ -46,7 +46,7 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 }
 
 // Checks whether init is sent READY=1 at the right time. If a first agent or a fallback has the
-// feature `readiness`, READY=1 must wait for its `healthy`.
+// feature `readiness`, READY=1 must wait until the agent has sent `healthy`.
 void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
                      bool ready, std::vector<std::string>& broken) {
   if (!ready) {
@@ -66,10 +66,9 @@ void judge_readiness(const State& before, bool was_ready, const Event& event, co
   }
 }
 
-// Checks the rules about heartbeats, and about READY=1 and WATCHDOG=1 for init, in one step of the
-// supervisor. `before` is the supervisor's state before the step, and `after` is the supervisor
-// after the step. `due` names the deadline that had passed, if one had. Returns the broken rules,
-// each as text.
+// Checks one step of the supervisor: the rules about heartbeats, and about READY=1 and WATCHDOG=1
+// for init. `before` is the state before the step, and `after` is the supervisor after it. `due`
+// names the deadline that had passed, if one had. Returns the broken rules as texts.
 std::vector<std::string> broken_vouching(const Policy& policy, const State& before, const Due& due,
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
@@ -126,8 +125,8 @@ Event with_version(Event event, const State& state) {
 struct Node {
   State state;
   Watcher watcher;
-  std::shared_ptr<const Companion> companion;  // null if the run has no second opinion
-  std::string accounts;                        // the accounts of watcher and companion, as text
+  std::shared_ptr<const Companion> companion;  // null if only the watcher checks the steps
+  std::string accounts;                        // what watcher and companion have recorded, as text
   Move how;                                    // the move that has led to this node first
 };
 
@@ -135,7 +134,7 @@ struct Node {
 // companion compares the step with an independent description of the supervisor.
 struct Watchers {
   Watcher watcher;
-  std::unique_ptr<Companion> companion;  // null if the run has no second opinion
+  std::unique_ptr<Companion> companion;  // null if only the watcher checks the steps
 };
 
 Watchers copied(const Watcher& watcher, const Companion* companion) {
@@ -233,10 +232,11 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Tries every case in which this deadline can pass. In the first case, the supervisor handles the
-  // deadline when it passes. In the second case, the agents' pipes have not been read since the
-  // deadline, so the supervisor must not handle the deadline yet. In the other cases, the agent
-  // with this deadline sends `extend` or `cancel` just before the deadline.
+  // Tries every way in which this deadline can pass:
+  // * The supervisor handles the deadline when it passes.
+  // * The agents' pipes have not been read since the deadline. So the supervisor must not handle
+  //   the deadline yet.
+  // * The agent with this deadline sends `extend` or `cancel` just before the deadline.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -328,10 +328,10 @@ class Walk {
     if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // Lets the supervisor handle one event, and then tries every outcome of the orders that the
-  // supervisor gives because of this event. `before` is the state before the event. Returns false
-  // if neither the supervisor nor one of its observers in `watchers` has changed. Otherwise returns
-  // true, and the caller must not use `supervisor` and `watchers` again.
+  // Lets the supervisor handle one event, and then tries every outcome of the orders that it gives
+  // because of this event. `before` is the state before the event. Returns false if neither the
+  // supervisor nor an observer in `watchers` has changed. If it returns true, the caller must not
+  // use `supervisor` and `watchers` again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));

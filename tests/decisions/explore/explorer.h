@@ -66,8 +66,8 @@ class Companion {
   // Returns as text everything that this object has recorded. Equal records have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
   // Returns whether `other` has the same record. This is faster than a comparison of the texts of
-  // print(). If equals() returns false, those texts may still be equal, so the exploration then
-  // compares them, too.
+  // print(), but may miss that two records are equal: if it returns false, the exploration compares
+  // the texts, too.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
@@ -89,9 +89,9 @@ class Companion {
 // ---- a sequence of moves, written as a scenario
 
 // A sequence of moves as a scenario (tests/decisions/scenario). The scenario has the generations
-// and times of a run, not the renumbered generations and abstract times of the exploration. It
-// shows the answers of the supervisor that was explored. In a canary, which tests the exploration
-// itself, this supervisor has an injected bug.
+// and times of a real run, instead of the renumbered generations and abstract times of the
+// exploration. Its answers are those of the supervisor that was explored, which may have an
+// injected bug.
 struct Story {
   std::string text;  // the scenario, which play() can read
   // The violations that a watcher (tests/support/watcher.h) finds while the scenario is played.

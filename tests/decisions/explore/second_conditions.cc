@@ -118,8 +118,9 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Translates an outcome into an event of `second.table`. `asked` is the supervisor's action that
-// has this outcome. The event has a name, such as "check fails", and the agent of a `send`.
+// Translates an outcome into an event of `second.table`, such as "check fails". `asked` is the
+// supervisor's action that has this outcome. Only the outcomes of a `send` are about an agent: the
+// receiver of the message.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};

@@ -97,8 +97,9 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby is an agent of the old version, which is activated when the upgrade has failed. Its
-  // `activate` says why the upgrade has failed, unless its `welcome` has already said so.
+  // A standby is an agent of the old version that has waited during the trial, and is activated
+  // when the upgrade has failed. It must be told once why: in its `welcome`, or else in this
+  // `activate`.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -213,9 +214,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Records why the previous program is started at a boot: the first agent has failed, or its
-// executable has been started too often. The previous program will be on trial. The options set the
-// terms of this trial, except for the mode, the gate and the commit rule, which are fixed.
+// Records that the previous program is started at a boot, and why: the first agent has failed, or
+// its executable has been started too often. The trial of the previous program has the terms that
+// the options set, except for the mode, the gate and the commit rule, which are fixed.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};

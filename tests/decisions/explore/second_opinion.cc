@@ -128,9 +128,9 @@ class Reading {
   [[nodiscard]] Notes& notes() { return notes_; }
   [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
   // Returns the last step as text: the old situation, the event, and the new situation. A situation
-  // is the upgrade's stage, the state of agent A and the state of agent B. In "hand yields ready, A
-  // stopped -> hand stopped ready", the stage is "hand", B is "ready", and the event "A stopped"
-  // changes the state of A from "yields" to "stopped".
+  // is the upgrade's stage and the states of the agents A and B. For example, in "hand yields
+  // ready, A stopped -> hand stopped ready", the stage is "hand", B is "ready", and A goes from
+  // "yields" to "stopped".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
   // Returns whether `other` has the same situation and the same notes.

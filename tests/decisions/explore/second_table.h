@@ -91,10 +91,10 @@ class SecondTable {
 
 class Companion;
 
-// The second table describes the supervisor's decisions a second time, independently of its code.
-// This function runs the table beside the supervisor during an exploration, and compares each step
-// (Companion in explorer.h). Reports each difference in the actions, the running deadlines, the
-// phase, and whether an active agent has missed a heartbeat. Texts for people are not compared.
+// Runs the second table (an independent second description of the supervisor) beside the supervisor
+// during an exploration, and compares each step: see Companion in explorer.h. Reports each
+// difference in the actions, the running deadlines, the phase, and whether an active agent has
+// missed a heartbeat. Texts for people are not compared.
 [[nodiscard]] std::unique_ptr<Companion> second_opinion(std::shared_ptr<const SecondTable> table,
                                                         const Policy& policy);
 

@@ -246,9 +246,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // Only the complete exploration (WHOLE=1) must use every row of the table. A short exploration
-  // makes no upgrade while the active agent has the feature `readiness`, so some rows remain
-  // unused.
+  // Only the complete exploration (WHOLE=1) uses every row of the table. A short one makes no
+  // upgrade while the active agent has the feature `readiness`, so it leaves some rows unused.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "

@@ -1,8 +1,9 @@
 // The vocabulary of the second table (`second.table`), an independent second description of the
-// supervisor. This file declares the table's events, and the guards and effects that the rows name.
-// It also declares `Notes`, the facts that are kept besides a situation of the table (the upgrade's
-// stage and the states of the two agents). The vocabulary was written from the protocol page,
-// without a look at the supervisor.
+// supervisor. This file declares the table's events, and the guards (conditions) and effects that
+// the rows name. It also declares `Notes`: all facts that are not part of a situation (the
+// upgrade's stage and the states of the two agents).
+//
+// The vocabulary was written from the protocol page, without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,8 @@
 namespace upgrader::test {
 
 // One of the two agents of the second table (an independent second description of the supervisor).
-// Agent A is active, or is a first agent or a fallback that is started to become active. Agent B is
-// a candidate that waits to be activated, or a standby.
+// Agent A is active, or is started to become active, as a first agent or a fallback. Agent B waits
+// to be activated: it is a candidate, or during a trial, a standby (an agent of the old version).
 struct Party {
   Generation generation = 0;  // the agent's generation; 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -35,9 +36,9 @@ struct Party {
   // True if the agent has the feature `readiness`, and so will send `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // the agent has sent `healthy`, or need not send it
-  bool left_unfit = false;  // the agent's `unfit` was read only after its exit
-  bool stood_by = false;    // the agent was started as a standby
-  bool told_why = false;    // the agent's `welcome` said why the upgrade had failed
+  bool left_unfit = false;  // the agent's message `unfit` was read only after its exit
+  bool stood_by = false;    // started as a standby: during a trial, with the old version
+  bool told_why = false;    // the message `welcome` said why the upgrade had failed
 
   bool operator==(const Party&) const = default;
 };
@@ -62,7 +63,7 @@ struct Request {
   ProgramId previous = 0;
   std::optional<std::string> previous_version = {};
   std::optional<std::string> failed_version = {};
-  std::optional<Time> limit = {};  // the deadline of the gate or the trial
+  std::optional<Time> limit = {};  // the deadline of the trial, or of the wait for a `confirm`
   std::optional<agent_protocol::Failure> cause = {};
   // The reason why the upgrader, at its own start, starts the previous program: the first agent has
   // failed at its start, or its executable has been started too often. No value if the previous
@@ -86,7 +87,7 @@ struct Notes {
   std::optional<int> verdict;  // the upgrader's exit status, once it is final
   int signals = 0;             // how many signals SIGUSR2 have come so far
   bool attempts_over = false;  // no more starts of AGENT's executable are counted
-  bool put_off = false;        // the passed deadline had been put off once before
+  bool put_off = false;        // the deadline that has passed had been postponed before
   // The order whose outcome the supervisor awaits. If there is one, the next event must be its
   // outcome.
   std::optional<Action> asked;

@@ -77,9 +77,8 @@ class Teller {
 
  private:
   // Returns whether the event is of the class `wanted`. The exploration has extra classes for an
-  // `extend` or a `cancel` that comes just before a deadline. A scenario does not wait for the
-  // deadline, so its message has the usual class of an `extend` or a `cancel`. This function treats
-  // each extra class as that usual class.
+  // `extend` or a `cancel` just before a deadline. A scenario has no such classes, so here they
+  // count as the usual class of `extend` or `cancel`.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -90,8 +89,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario uses. For a failed start, scenarios use
-  // EAGAIN, but the exploration uses EIO for every failure.
+  // Returns the outcome with the errno that a scenario uses for a failed start, which is EAGAIN.
+  // The exploration uses EIO for every failure.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;

@@ -56,8 +56,8 @@ std::vector<Walked> walk_all(const Rows* rows) {
   // which are allowed in one thread only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // A short run leaves out the policy (set of options) that has --relink but no time limits: with
-    // --relink, time limits change no decision.
+    // A short run leaves out the policy (set of options) with --relink and no time limits, because
+    // the one with --relink and time limits leads to the same decisions.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);

@@ -19,16 +19,15 @@ struct Walked {
   std::vector<int> unused_rows{};
 };
 
-// Explores the supervisor under each policy (set of options) of this run. Two threads explore two
-// policies at a time. If `rows` is not null, it has the rows of the second table, an independent
-// second description of the supervisor. Every step is then compared with that table, and a
-// difference counts as a violation. Each exploration ends when it finds no new state, or when it
-// has found 5 violations (20 if `rows` is not null).
+// Explores the supervisor under each policy (set of options) of this run, two policies at a time.
+// If `rows` is not null, compares every step with these rows of the second table (an independent
+// second description of the supervisor); a difference is a violation. Each exploration ends when it
+// finds no new state, or after 5 violations (20 if `rows` is not null).
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
-// Fails the running test for each violation. Also fails it for each pair of a phase and an event if
-// the event can happen in the phase, but no exploration has met the pair. Prints the numbers of
-// states and steps, and a result line that begins with `who`.
+// Fails the running test for each violation, and for each event that can happen in a phase but that
+// no exploration has met in this phase. Prints the numbers of states and steps, and a result line
+// that begins with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
 // Compares the observed changes of the supervisor's phase with the table of phases in `header`, the
