@@ -446,10 +446,10 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // In the environment variable LIBAGENT_PROTOCOL_PROCESS, the library notes the pid
-               // and the start time of a process that has had its conversation. None of the five
-               // values below is that of this process. The first has a wrong start time, and the
-               // second has a wrong pid. The library never writes values such as the last three.
+               // The library notes in this variable the pid and the start time of a process that
+               // has had its conversation with an upgrader. None of the five values is that of this
+               // process. The first has a wrong start time, the second a wrong pid, and the library
+               // never writes values like the last three.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

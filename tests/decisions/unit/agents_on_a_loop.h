@@ -35,7 +35,7 @@ inline Program does_nothing() {
 // An event loop with agents. Records the events that the agents cause.
 struct Bench {
   Bench() {
-    ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
+    ::signal(SIGPIPE, SIG_IGN);  // the upgrader ignores SIGPIPE, too
     REQUIRE(uv_loop_init(&loop) == 0);
     agents = std::make_unique<Agents>(
         &loop, ChildSetting{},

@@ -270,8 +270,8 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // The bytes of this message wait behind those of `activate`. ActivateWritten must be reported
-  // when all bytes of `activate` are written, although the bytes of this message still wait.
+  // This message waits behind `activate`. ActivateWritten must be reported as soon as all bytes of
+  // `activate` are written, even if this message still waits.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {

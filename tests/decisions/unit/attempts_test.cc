@@ -12,9 +12,8 @@ using namespace std::string_literals;
 
 namespace {
 
-// Names for the two values of next_attempt()'s last argument. This argument says whether there is a
-// previous executable (named by the link of --previous), which could be started instead of the
-// executable that AGENT's link names.
+// Names for the values of next_attempt()'s last argument. It says whether the link of --previous
+// names an executable that could be started instead of the one that AGENT's link names.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 

@@ -97,9 +97,9 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // The chronicle has recorded an upgrade, but not its terms, such as the mode and the timeouts.
-  // status_news() takes the terms from the supervisor's state. In the empty state of this test, no
-  // upgrade is under way, so status.json must not show the recorded upgrade.
+  // The chronicle has recorded an upgrade, but not its terms (mode, timeouts and so on), which
+  // status_news() gets from the supervisor's state. The state here has no upgrade, so status.json
+  // must not show the recorded one.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -36,10 +36,9 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the control directory, as an upgrader does that wants to read its requests. From the
-  // next settle() on, lines are read from the directory's FIFO. The tests that use this fixture
-  // write only lines that are not valid requests. For each of these lines, the text that the
-  // upgrader would log is appended to `shown`.
+  // Claims the control directory, so that its requests are read. After this, settle() reads lines
+  // from the directory's FIFO. The tests must write only lines that are not valid requests. For
+  // each such line, the text that the upgrader would log is appended to `shown`.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },

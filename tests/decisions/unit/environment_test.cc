@@ -108,8 +108,7 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  // Makes sure that descriptor 3 is open: this call opens the lowest descriptor from 3 on that is
-  // closed.
+  // Makes sure that descriptor 3 is open: if it is closed, this call opens it.
   const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 

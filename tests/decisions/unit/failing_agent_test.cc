@@ -1,7 +1,8 @@
-// Tests the agent's library while system calls fail, which is rare in reality. If the library
-// cannot get a descriptor, it must leave the process as it was. The library must repeat interrupted
-// calls. It must wait in the kernel with one long call instead of many short calls, and only while
-// it has nothing to do. Functions that must return immediately must never wait.
+// Tests the agent's library while system calls fail, which is rare in reality:
+// * If the library cannot get a descriptor, it must leave the process as it was.
+// * It must repeat interrupted calls.
+// * It must wait in the kernel, in one long call, as long as it has nothing to do.
+// * Functions that must return immediately must never wait.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -374,7 +375,7 @@ void report_waits() {
   };
 }
 
-// Returns the agent's next report that is not about a poll() without a time limit.
+// Returns the agent's next report. Skips reports about a poll() without a time limit.
 std::string reported_after_waits(Upgrader& upgrader) {
   std::string answer = upgrader.is_reported();
   while (answer == "waits -1")

@@ -84,8 +84,8 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
     // AttemptsFile::write() opens an existing file twice: first to read it, then to overwrite a
-    // part of it. Here, the second open fails, so write() makes a new file, as it does if there is
-    // no file. While write() makes the new file, the system call `call` fails.
+    // part of it. If there is no file, or if the second open fails, as here, write() makes a new
+    // file. While it does so, the system call `call` fails.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
@@ -375,9 +375,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // The settle() at 1.05 s tries again to open the FIFO, and fails. It does not write
-    // status.json, which was written at 1 s: there must be a tenth of a second between two writes.
-    // So the next deadline is for a write, at 1.1 s, and not for another attempt to open the FIFO.
+    // The settle() at 1.05 s tries in vain to open the FIFO. It does not write status.json: the
+    // last write was at 1 s, and two writes must be a tenth of a second apart. So the next deadline
+    // is the write at 1.1 s, and not another attempt to open the FIFO.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});

@@ -395,7 +395,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // the child concludes that its parent has died
+  const Failing failing(Call::getppid, 0);  // so the child believes that its parent has died
 
   auto result = start_process(program, {});
 

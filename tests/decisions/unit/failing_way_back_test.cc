@@ -173,10 +173,11 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // Makes the counting of the agent's start fail. The first five calls of open() succeed: they open
-  // the directories of both links, the program (twice), and the program's loader. The next call
-  // would open the directory of the file of --attempts. The first two calls of openat() succeed:
-  // they read the file of --attempts. The next call would write this file.
+  // Makes the counting of the agent's start fail, at one of two calls:
+  // * The sixth open(), of the directory of the file of --attempts. The five before it open the
+  //   directories of both links, the program (twice), and the program's loader.
+  // * The third openat(), which would write the file of --attempts. The two before it read this
+  //   file.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);

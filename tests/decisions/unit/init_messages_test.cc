@@ -231,10 +231,9 @@ TEST_CASE("once init was asked for time in a start, it is asked for every later 
   CHECK(bench.heard() == Texts{"EXTEND_TIMEOUT_USEC=572000000\nSTATUS=waits\n"});
   const bool is_another = GENERATE(false, true);
 
-  // There are two cases. In the first, the upgrader waits for agent 1, which is active, and must
-  // still say `healthy`. In the second (`is_another`), the upgrader waits for agent 2, which was
-  // started instead of agent 1. In both cases, that agent has not sent `extend` since this wait
-  // began.
+  // Either the upgrader waits for the active agent 1 to say `healthy`, or (`is_another`) it waits
+  // for agent 2, which was started instead of agent 1. In both cases, that agent has not sent
+  // `extend` since this wait began.
   bench.tell(waiting(InitWait::What::ready, 840s, is_another ? 2 : 1), 540s);
 
   bench.wake_until(541s);

@@ -129,8 +129,8 @@ TEST_CASE("WATCHDOG=1 is sent when it is due, and not by news") {
   init.tell(news("another agent runs"), start + 6s);
   CHECK(socket.heard() == Texts{"STATUS=another agent runs\n"});
 
-  // Another WATCHDOG=1 has been due since second 5, and has not been sent yet. If the agent is
-  // found to be silent now, WATCHDOG=1 must not be sent any more.
+  // A WATCHDOG=1 has been due since second 5, but has not been sent yet. Now the agent counts as
+  // silent, so this WATCHDOG=1 must not be sent any more.
   InitNews silent = news("silent");
   silent.vouched = false;
   init.tell(silent, start + 6s);

@@ -156,8 +156,8 @@ TEST_CASE("the releases that are to be followed must be there") {
   CHECK(place.first_failure().starts_with("connection: "));
 }
 
-// If the agent did not check this before it gets the work, it would get the work and then exit,
-// since it cannot follow a directory that others may write.
+// The sample agent cannot follow a directory that others may write. Without this check at the
+// start, the agent would be activated, and would only then exit.
 TEST_CASE("releases that others may write are found before the agent gets the work") {
   Place place;
   place.configuration.releases = place.directory / "releases";
