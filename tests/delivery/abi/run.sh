@@ -72,11 +72,12 @@ symbols_added() {
 soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$'; }
 
 # ---- the types of the functions. The compiler refuses a second declaration of a function that
-# differs from the first, and any use of a function that is not declared.
+# differs from the first, and every use of a function that is not declared.
 
 # usage: same_types INCLUDES
-# Compiles, after the header, a use of every exported function and the declarations of
-# functions.table. Fails unless each of these declarations agrees with the header's.
+# Checks that the header declares every exported function, with the type that functions.table gives.
+# For this, compiles a file that includes the header, names every exported function, and then
+# declares the functions as in functions.table.
 same_types() {
   {
     echo '#include <agent-protocol/agent_protocol.h>'
@@ -91,10 +92,10 @@ same_types() {
 # the same compiler makes code for them if it has the right options.
 
 # usage: probe HEADER
-# Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. When the
-# program is compiled, its assembly has a line `->KIND NAME NUMBER...` for each structure (size),
-# member (offset, size) and constant. So the program need not be run, and may be compiled for any
-# kind of machine.
+# Makes a C program from agent_protocol.h that shows everything on which a compiled agent relies.
+# The assembly of this program has a line `->KIND NAME NUMBER...` for each structure (size), member
+# (offset, size) and constant. So the program need not be run, and can be compiled for any kind of
+# machine.
 probe() {
   awk '
   BEGIN {
@@ -168,10 +169,10 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
 # usage: older_caller SIZE
 # Acts as an agent that was compiled with a header whose agent_protocol_upgrade had SIZE bytes.
-# Compiles and runs a program that requests an upgrade with this size, and with a wrong value in the
+# Compiles and runs a program that requests an upgrade, with this size and with a wrong value in the
 # member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. The program
-# prints the library's error. A malformed request is refused with the reason. A well-formed request
-# cannot be sent, since there is no upgrader.
+# prints the library's error: the request is either malformed, or cannot be sent since there is no
+# upgrader.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>

@@ -195,7 +195,7 @@ class Machine:
         demand(self.holder.poll() is None, "no machine: " + self.complaints.read_text())
         try:
             words = pathlib.Path("/proc/%d/cmdline" % self.pid).read_bytes().split(b"\0")
-        except FileNotFoundError:  # process 1 has exited; the next demand() says so
+        except FileNotFoundError:  # process 1 has exited, so the next call fails
             return False
         return not any(word.endswith(b"/enter") for word in words) and words[0] not in (
             b"unshare", b"env")

@@ -26,9 +26,8 @@ command_of() (
   start_service
 )
 
-# Prints the paths in the upgrader's command line that must outlive a boot. Three paths need not,
-# and are left out: the control directory, which the script itself makes, the lock in that
-# directory, and the agent's input.
+# Prints the paths in the upgrader's command line that must outlive a boot. Leaves out the control
+# directory, which the script itself makes, the lock in that directory, and the agent's input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \
     -e '\|^/.*/current$|p'

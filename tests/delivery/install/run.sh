@@ -114,9 +114,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which protections a program or library lacks. Recognizes the stack protector by a call of
-# its check, __stack_chk_fail(). Only functions with a buffer make this call. But all objects of a
-# program or library are built with the same options, and at least one object has such a function.
+# Prints which protections a program or library lacks. It has the stack protector if it calls
+# __stack_chk_fail(). Only functions with a buffer make this call, but every program and library
+# here has such a function.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"
@@ -140,7 +140,7 @@ protected() {
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do
     case $file in */neighbour) ;; *) lacks_protection "$file" ;; esac
   done | grep . && return 1
-  # Not every program calls such a function. agentify does, since it prints by fprintf().
+  # Not every program calls a fortified function. agentify does, since it prints by fprintf().
   calls_fortified "$root/usr/bin/agentify" || { echo 'agentify: no fortified function'; return 1; }
 }
 

@@ -71,12 +71,12 @@ warns() { # VERSION
   grep -q "warning: no repository has the newest thing; this is version $1\$" "$scratch/told"
 }
 
-# The pool no longer has the version that the kept lists name.
+# Tests a version that has left the pool, although the lists that apt has kept still name it.
 after_a_change() {
   add_source 1.1 && list_sources 1.1 && rm "$repository/pool/thing_1.0".* && gives 1.1
 }
 
-# The list names a version of which the pool has only one file.
+# Tests a list that names a version of which the pool has only one of two files.
 with_a_newest_that_is_missing() {
   add_source 1.2 && list_sources 1.1 1.2 && rm "$repository/pool/thing_1.2.tar.gz" &&
     rm "$scratch/kept/updated" && gives 1.1 && warns 1.1
