@@ -21,16 +21,15 @@ analyze-here: $(upgrader_library) $(protocol_library) $(if $(filter 1,$(LONG)),$
 
 # make sanitize (layer V10 in tests/INVARIANTS.md): runs the tests with AddressSanitizer,
 # UndefinedBehaviorSanitizer and LeakSanitizer. ThreadSanitizer is not used, because the upgrader,
-# the library and the sample agent have one thread each. By default, only the product is sanitized:
-# it is linked with the tests' usual objects, and the longest tests are left out. LONG=1 also
-# sanitizes the tests, runs all of them, and runs the tests that .mk files of other programs add to
-# `sanitized_tests`.
+# the library and the sample agent have one thread each. By default, only the product is sanitized,
+# and the longest tests are left out. LONG=1 also sanitizes the tests, and runs all of them, with
+# those that .mk files of other programs add to `sanitized_tests`.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
-# The settings of the sanitized builds. The product and a test may both have a copy of a function
-# from a header. The product's objects are linked first, so that the product's sanitized copy is
-# used, even if the tests are not sanitized.
+# The settings of the sanitized builds. The product's objects are linked first. So if the product
+# and a test both have a copy of a function from a header, the linker uses the product's copy, which
+# is sanitized.
 ifdef SANITIZE
 HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -62,8 +61,8 @@ else
 endif
 
 # Builds in two steps: first the libraries of the upgrader and the protocol, then the programs.
-# LDFLAGS links the whole libraries into all tests, but no rule names the libraries as
-# prerequisites. So the libraries must exist before the tests are linked.
+# LDFLAGS links these libraries into all tests, but make does not know this, so it would not build
+# them first.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \

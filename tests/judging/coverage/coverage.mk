@@ -3,11 +3,11 @@
 
 .PHONY: coverage coverage-build coverage-run
 
-# The settings of the coverage build. The counted code has only the branches that the source shows:
-# the compiler inlines nothing, and makes no branches for exceptions. Only the product's branches
-# are counted. The counters are atomic, because some explorations of all states have several
-# threads. The product's objects are linked first: if a test and the product both have a copy of a
-# function from a header, the product's counted copy is used.
+# The settings of the coverage build. Only the product's branches are counted, and only those that
+# the source shows: the compiler inlines nothing, and makes no branches for exceptions. The counters
+# are atomic, because some explorations of all states have several threads. The product's objects
+# are linked first. So if the product and a test both have a copy of a function from a header, the
+# linker uses the product's copy, which is counted.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \
@@ -23,9 +23,8 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	# Deletes all programs, since make does not know that they contain dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# The branches of a header are counted in the objects that include the header. The agent's C++
-# interface is only a header. So the test that includes it must be compiled with the flags for
-# coverage, too.
+# The branches of a header are counted in the objects that include it. The agent's C++ interface is
+# only a header, so the test that includes it must be compiled for coverage, too.
 test_of_header := $(call objects,tests/decisions/unit/agent_cpp_test.cc)
 $(test_of_header): CXXFLAGS += -fexceptions
 endif
@@ -41,10 +40,9 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
-# Builds the libraries first, and then deletes every test program that is older than a library, so
-# that this program is linked again. make would not link it again, since it does not know that
-# LDFLAGS links the whole libraries into all tests. An old test program would contain the library's
-# old code, and the counts would not match the new code.
+# Builds the libraries first, and then deletes every test program that is older than a library. make
+# would not link such a program again, since it does not know that LDFLAGS links the libraries into
+# all tests. The counts of a program with the library's old code would not match the new code.
 coverage-build:
 	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

@@ -1,8 +1,7 @@
-// This file is linked into every program of the coverage build. It writes the counts of taken
-// branches to disk in those cases in which gcc's own code does not. gcc's code writes them at
-// exit() and fork(). This file writes them at _exit(), at abort(), and when a test kills its child
-// with SIGKILL. A child that is about to execute a program shares its parent's memory, so the
-// parent has the child's counts.
+// This file is linked into every program of the coverage build. gcc's own code writes the counts of
+// taken branches to disk only at exit() and fork(). This file also writes them at _exit(), at
+// abort(), and before a test kills its child with SIGKILL. A child that is about to execute a
+// program shares its parent's memory, so the parent writes the child's counts.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -61,12 +60,11 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Prepares for the different ways in which the program may end. At exit(), leave() blocks
-// last_signal, and then gcc's code writes the counts of branches. If the size of this process's
-// files is limited, leave() ends the process before the counts are written. A program named
-// `*_test` also writes the counts on last_signal, and so do its forked children that still run the
-// test's code. No other program handles this signal, because tests inspect an agent's signal
-// handlers.
+// Prepares for the different ends of a program:
+// * At exit(), leave() blocks last_signal, and then gcc's code writes the counts of branches. If
+//   the size of this process's files is limited, leave() ends the process before that.
+// * On last_signal, a program named `*_test` writes the counts, and so do its forked children. No
+//   other program handles this signal, because tests inspect an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

@@ -129,7 +129,7 @@ class Finder:
     def enter_member(self, cursor):
         """Finds the places for mutants in the default value of a member."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = True  # the compiler may need the value for a constant
+        self.at_run_time = True  # the compiler may evaluate the value, too
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):
@@ -181,15 +181,14 @@ class Finder:
             return
         if text == 'return' and re.fullmatch(rb'[;\s}]*', self.source[end:self.end]) and \
                 not re.search(rb'\b(for|while|do)\b', self.source[self.begin:self.end]):
-            return  # without this return, the function would end here, too
+            return  # no mutant: the function ends here anyway
         semicolon = re.compile(rb'\s*;').match(self.source, end)
         if semicolon:
             self.add(start, semicolon.end(), 'statement', '')
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # The last `break` of a switch gets no mutant, because no test could notice if this `break`
-        # were missing.
+        # No mutant deletes the last `break` of a switch: that would change nothing.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -321,7 +320,7 @@ class Finder:
 
     def look_at_unexposed_expr(self, cursor):
         children = list(cursor.get_children())
-        if len(children) == 2:  # as an operator with two operands has
+        if len(children) == 2:  # the two operands of an operator
             self.operation(cursor, children[0], children[1])
         operands = self.operands_of_rewritten(cursor)
         if operands is None:
@@ -404,7 +403,7 @@ class Finder:
             c.type for c in cursor.referenced.get_children() if c.kind == K.PARM_DECL]
         if any(t.kind == T.LVALUEREFERENCE and not t.get_pointee().is_const_qualified()
                for t in taken):
-            return  # the function may change an argument
+            return  # no mutant: the function may change an argument
         for one, other in zip(given, given[1:]):
             a, b = self.extent(one), self.extent(other)
             if not start <= a[0] < a[1] <= b[0] < b[1] <= end:

@@ -10,17 +10,16 @@ LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
 # Files of upgrader/core that belong to the group of the shell (the code around the decisions), and
-# not to the group of the decisions. init_news.h has the facts for messages to init. The code in
-# options.cc and options.h is tested with whole programs.
+# not to that of the decisions: init_news.h has the facts for messages to init, and options.cc and
+# options.h are tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that belong to one of the groups of source files below: BASE_CORE to the group of
 # the decisions, and BASE_PROTOCOL to the group of the protocol.
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
-# Files of base/ that the upgrader does not link. These files get no mutants, because the programs
-# that use them have their own tests. The part of agent-protocol/ that sends requests through a
-# control directory gets no mutants either, since the programs that use this part have their own
-# tests, too.
+# Files of base/ that get no mutants, because the upgrader does not link them, and the programs that
+# use them have their own tests. For the same reason, the part of agent-protocol/ that sends
+# requests through a control directory gets no mutants.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'pointers', 'shown', 'signals',
               'standard_output', 'status_path', 'table', 'temporary_path', 'terminal_size')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')

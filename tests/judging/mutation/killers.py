@@ -98,9 +98,9 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # Recording the reached mutants slows a test case down. So a second run without recording
-        # measures its time. Only the test cases of tests/together/integration need no second run,
-        # since they mostly wait for processes.
+        # Recording slows a test case down, so a second run measures the time without it. The test
+        # cases of tests/together/integration need no second run, since they mostly wait for
+        # processes.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'

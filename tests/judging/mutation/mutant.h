@@ -24,8 +24,8 @@ struct Control {
 };
 
 // The number of the mutant that is switched on in this process, and the mapped file
-// `mutants.control`. A program that forks a child to test one mutant sets the mutant's number twice
-// in the child: in this variable, and in the file, for the programs that the child starts.
+// `mutants.control`. A program that forks a child to test a mutant sets both to the mutant's
+// number. The file is for the programs that the child starts.
 inline int active = 0;
 inline Control* control = nullptr;
 

@@ -19,9 +19,8 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
 # Tests that are not built in the copy of the project that has the mutants: tests of code without
 # mutants, and explore_test, because second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# The compiler's flags. The hardening flags of the installed programs are left out. With hardening,
-# the compiler would call variants of some functions, but the tests replace the usual functions to
-# make calls fail.
+# The compiler's flags. They do not include hardening, because hardened code calls variants of some
+# functions, and the tests can make only the usual functions fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

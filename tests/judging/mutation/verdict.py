@@ -1,8 +1,9 @@
-# Judges a group of source files by the fates of its mutants: killed, or survived. There are two
-# kinds of groups. If the table of survivors must list the group's survivors, a survivor that is
-# missing from the table is an error, and so is a line of the table that is no longer true. For all
-# other groups, the share of killed mutants decides, and the functions with the most survivors are
-# named.
+# Judges a group of source files by the fates of its mutants (killed, or survived). There are two
+# kinds of groups:
+# * Groups whose survivors must be in the table of survivors. A survivor that the table lacks is an
+#   error, and so is a line of the table that is no longer true.
+# * Groups of which a certain share of mutants must be killed. The functions with the most survivors
+#   are named.
 import re
 from dataclasses import dataclass, replace
 
@@ -16,9 +17,9 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # the errors, each as a line of text
-    # The share of mutants that is reported for the group. If the group is judged by the table of
-    # survivors, this is the share of the group's mutants that the table does not list. Otherwise,
-    # it is the share of the tried mutants that were killed.
+    # The share that is reported for the group. For a group whose survivors must be in the table:
+    # the share of all its mutants that the table does not list. For any other group: the share of
+    # its tried mutants that were killed.
     figure: float
     met: bool
     # The functions with the most survivors, each with the number of survivors and of tried mutants.
@@ -65,7 +66,7 @@ def read_table(path):
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
-    above = []  # the lines that the next reason explains
+    above = []  # the lines just above, which await their reason
     for number, text in enumerate(texts, 1):
         if text.startswith(' '):
             above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())

@@ -14,7 +14,7 @@ function is_container(text) {
 
 FNR == 1 { head = ""; body = 0; in_class = 0 }
 
-# The end of an open body.
+# This line ends the body of a function or another block.
 body && indent_of($0) == indent && /^ *\}/ {
   lines = FNR - start + 1
   if (lines > limit) printf "%s:%d: %d lines: %s\n", FILENAME, start, lines, name
@@ -27,7 +27,8 @@ body { next }
 /^ *(\/\/|\/\*|\*|#)/ || /^ *$/ { head = ""; next }
 /^\}/ { in_class = 0; head = ""; next }
 
-# The head of a block, whose first line counts as the block's start.
+# This line belongs to the head of a block, such as a function's name and parameters. The block
+# starts at the first line of its head.
 {
   depth = indent_of($0)
   if (depth != 0 && !(in_class && depth == 2) && head == "") next

@@ -12,9 +12,8 @@ base_shell="$base_shell|interruption|lock|no_wait|notify_listener|owned_fd|proce
 base_shell="$base_shell|signal_watch|standard_output|temporary_path|terminal_size|uv_handle"
 
 # Prints the layer of every file of the libraries and of the upgrader: L0 is plain data, L1 reads
-# bytes from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except
-# for the files of L0 and the acting files of base/, which are listed. A file may include only files
-# of its own layer or below.
+# bytes from outside, L2 decides, L3 acts, L4 is main(). The layer follows from the directory,
+# except for the files that are listed here and in base_shell.
 layer_table() {
   find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
     awk -v base_shell="^base/($base_shell)[.]" '
@@ -43,17 +42,16 @@ includes() {
     sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
 }
 
-# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports each forbidden include: one that
-# the file "$scratch/allowed" does not list. In the report, $1 stands before INCLUDED and $2 after
-# it.
+# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those whose INCLUDED is not
+# listed in the file "$scratch/allowed". In the report, $1 stands before INCLUDED, and $2 after it.
 not_allowed() {
   awk -F: -v allowed="$scratch/allowed" -v opening="${1:-}" -v closing="${2:-}" '
     BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }
     !($3 in is_allowed) { print $1 ":" $2 ": includes " opening $3 closing }'
 }
 
-# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those of each file that the file
-# "$scratch/allowed" does not list.
+# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those whose FILE is not listed
+# in the file "$scratch/allowed".
 not_allowed_here() {
   awk -F: -v allowed="$scratch/allowed" '
     BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }

@@ -24,10 +24,10 @@ canary_lint() {
   echo 'man/planted.1'
 }
 
-# Checks that headings are rendered as they are written. A word in a heading that is also the name
-# of a macro, such as No or In, is swallowed without a warning, unless \& stands before it. Rendered
-# headings are the lines that begin at the first column or at the fourth column, except the page's
-# first and last lines.
+# Checks that headings are rendered as they are written. If a word in a heading is also the name of
+# a macro, such as No or In, mandoc swallows the word without a warning, unless \& stands before it.
+# In mandoc's output, headings begin at the first or at the fourth column; the first and the last
+# line are not headings.
 check_headings() {
   mandoc_is_installed || return
   page_files | while IFS= read -r page; do

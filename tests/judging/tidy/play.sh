@@ -63,9 +63,9 @@ play_shell_agent() {
     [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
   done
 
-  # Kills the agent. Its subshell then stays behind, and reaches the end of the input. The subshell
-  # must signal no process, since the agent's pid may belong to an unrelated process by then. Traces
-  # of the shells show whether the subshell does so.
+  # Kills the agent. Its subshell then stays behind, and reaches the end of its input. By then, the
+  # agent's pid may belong to an unrelated process, so the subshell must signal no process. Traces
+  # of the shells show whether it does.
   mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
   sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
   cat <trace >log &

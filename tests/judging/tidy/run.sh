@@ -70,9 +70,8 @@ try_check() {
 list_tree "$scratch/listed"
 
 # The next two functions keep a copy of the tree, in which the functions canary_NAME plant
-# violations. renew_copy makes the copy. If there is a copy already, renew_copy undoes all changes
-# in it. of_copy runs git on the copy. The git repository is beside the copy and not in it, so that
-# the copy has only files of the tree.
+# violations. renew_copy makes the copy, or undoes all changes in it. of_copy runs git on the copy.
+# The git repository is beside the copy, so that the copy has only files of the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -92,10 +91,9 @@ planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
-# Passes on the list of files on standard input, for a check that judges each file by itself. In the
-# copy of the tree in which a function canary_NAME has planted violations, passes on only the files
-# that this function has changed. The other files need not be judged there, since the tree itself is
-# judged, too.
+# Reads a list of files, and passes on those that a check must judge. In the tree itself, these are
+# all files. In the copy of the tree, these are only the files in which a function canary_NAME has
+# planted violations: the tree itself is judged, too, so the other files need not be judged again.
 only_planted() {
   if [ -n "${in_copy:-}" ]; then
     planted_files >"$scratch/new"

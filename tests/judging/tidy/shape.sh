@@ -130,7 +130,7 @@ openings() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
       docs/*.svg) continue ;;  # the <title> of an SVG file says what the file is for
-      # These files have formats of npm and cargo, and need no opening comment.
+      # These files are in the formats of npm and cargo, and need no opening comment.
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
@@ -144,7 +144,7 @@ openings() {
       tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt)
         opening='^# *[A-Za-z]'
         ;;
-      # A test file in Go begins with its package, since its name says what it tests.
+      # A test file in Go needs no opening comment: its name says what it tests.
       *_test.go) opening='^package ' ;;
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '
@@ -155,7 +155,7 @@ openings() {
       *.test.js) opening='^import ' ;;  # the name of a test of JavaScript says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
-      # These files have formats of Buildroot and Yocto, and need no opening comment.
+      # These files are in the formats of Buildroot and Yocto, and need no opening comment.
       packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;
       packaging/openwrt/Makefile.in) continue ;;  # a file in OpenWrt's format
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
@@ -173,8 +173,8 @@ openings() {
 }
 
 # Checks that every file opens with a comment that says what the file is for. A source file may open
-# with the #include of its header instead, since the header has such a comment. openings() lists the
-# files that need no comment. A file of an unknown kind is an error, so that somebody adds the kind.
+# with the #include of its header instead, which has such a comment. openings() lists exceptions. If
+# a file's kind is unknown, openings() must be extended, so the file is reported.
 check_heads() {
   script_files >"$scratch/scripts"
   openings | awk -v scripts="$scratch/scripts" '
@@ -192,7 +192,7 @@ check_heads() {
       close(file)
       header = file
       sub(/.*\//, "", header)
-      # Accepts a header in another directory, since a public header does not lie beside its source.
+      # The header may lie in another directory: a public header does not lie beside its source.
       if (sub(/\.cc$/, ".h", header) && opening ~ "^#include \".*/" header "\"$") next
       if (opening !~ pattern) print file ": does not open with what it is for"
     }'

@@ -61,8 +61,8 @@ canary_documents() {
   echo 'upgrader/planted.h:1: PLANTED.md'
 }
 
-# Finds words for which this project has another word: see docs/words.md. For example, a rollout has
-# a soak, and only an agent has a trial.
+# Finds words for which this project has another word: see docs/words.md. For example, only a
+# rollout of the fleet has a soak; the time for which an agent is judged is a trial.
 check_vocabulary() {
   { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' \
     >"$scratch/files"
