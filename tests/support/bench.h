@@ -47,9 +47,9 @@ class Bench {
   // Brings the supervisor of a new bench into this phase with as few events as possible. If the
   // phase belongs to an upgrade, the upgrade's id is u1.
   void reach(Phase phase);
-  // Brings the supervisor of a new bench to the trial of the upgrade u1 with --fallback=warm: agent
-  // 2 is on trial, and agent 3 is its standby, which has been started but has not said `hello`.
-  // Returns the supervisor's actions after the exit of agent 1.
+  // Brings the supervisor of a new bench to the trial of the upgrade u1 with --fallback=warm. Agent
+  // 2 is on trial, and agent 3 is its standby: it runs the old version, and has not said `hello`
+  // yet. Returns the supervisor's actions after the exit of agent 1.
   Actions reach_warm_trial();
 
   // ---- outcomes. Each function sets the outcome of the next action of one kind. If

@@ -7,8 +7,8 @@ import time
 
 PATIENCE_S = 60
 BETWEEN_LOOKS_S = 0.005
-# After a wait of many seconds, the looks are rarer: a look that comes late by a fiftieth of the
-# wait does not matter, but thousands of looks take seconds of processor time.
+# The longer a wait lasts, the less often its condition is checked: a check may come late by this
+# share of the time waited so far. This saves seconds of processor time.
 LATE_AT_MOST = 0.02
 
 cases = []

@@ -13,8 +13,8 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event as text for people, such as "2 ready"
   Event event;
-  // The agent's exit, which must be reported next. Set only if this event is a message that the
-  // agent wrote before it exited, and that is read only after its exit.
+  // If this event is a message that is read only after the agent's exit: the event of this exit,
+  // which must come next. Not set for any other event.
   std::optional<Event> then = std::nullopt;
 };
 

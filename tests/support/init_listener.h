@@ -47,9 +47,9 @@ struct InitListener {
     return wrong;
   }
 
-  // Returns true if init will stop waiting before the deadline of the upgrader's current wait,
-  // although the upgrader could have asked init for more time: in the last second, the upgrader has
-  // sent fewer messages than it may.
+  // Returns true if init will stop waiting too early, before the deadline of the upgrader's current
+  // wait, although the upgrader could have asked init for more time. It could have asked if it has
+  // sent fewer messages in the last second than it may.
   [[nodiscard]] bool has_too_little_time(const InitNews& news, Time now) const {
     const bool waits = news.stopping || !ready;
     const bool is_asked = news.wait && (news.wait->extended || waits_until != Time{});

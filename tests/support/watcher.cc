@@ -161,10 +161,9 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // The order ProveRelink syncs a program to disk, and must come before the order Relink, which
-    // makes the link name this program. The Relink of a fallback at a boot needs no ProveRelink,
-    // because the fallback's program was synced when it was committed. Only this Relink leaves the
-    // link of --previous as it is.
+    // Before the order Relink, which makes the link name a program, the order ProveRelink must have
+    // synced this program to disk. The exception is the Relink of a fallback at a boot: it leaves
+    // the link of --previous unchanged, and its program was synced when it was committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -326,8 +325,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // An agent may be sent an answer only if it has made a request, and only in the step that handles
-  // this request. For example, an upgrade by a signal has no answer.
+  // An answer may be sent to an agent only in the step that handles this agent's request. For
+  // example, an upgrade that a signal has requested has no answer.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -339,10 +338,11 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Records the acceptance of an upgrade, if one is accepted in this step. An agent, an operator or a
-// signal may have requested it. A parallel upgrade is accepted when its candidate has been started.
-// A sequential upgrade is accepted when its executable has been checked and, if the supervisor has
-// ordered PutLinkBack, the link has been put back.
+// Records that an upgrade is accepted, if this step accepts one:
+// * A parallel upgrade is accepted when its candidate has been started.
+// * A sequential upgrade is accepted when its executable has been checked and, if the supervisor
+//   has ordered PutLinkBack, the link has been put back.
+// An agent, an operator or a signal may have requested the upgrade.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -398,8 +398,8 @@ void Watcher::check_standby() {
   }
 }
 
-// Checks rule S4 of tests/INVARIANTS.md: if a candidate sends a message, the active agent must not
-// notice it, except by a message about the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: a message of a candidate must not affect the active agent,
+// except that the active agent may be sent a message about the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

@@ -47,10 +47,10 @@ class Watcher {
   struct Process {
     bool greeted = false;
     bool ready = false;
-    bool promised = false;   // true while `activate` is sent and not fully written
+    bool promised = false;   // `activate` was sent, and is not fully written yet
     bool activated = false;  // `activate` has been fully written
     bool on_trial = false;
-    bool promises_word = false;  // true if the agent's `hello` names the feature `readiness`
+    bool promises_word = false;  // the message `hello` names the feature `readiness`
     bool owes_word = false;  // true if an active first agent or fallback must still say `healthy`
     bool fallback = false;
     // The id of the failed upgrade about which the agent has been told.
@@ -58,8 +58,8 @@ class Watcher {
     bool told = false;  // true if `stop` was sent to the agent, and was not cancelled
     bool stopped = false;
     bool killed = false;
-    // True if the agent has closed one of its pipes while it was held (waiting for `activate`), or
-    // if the `activate` could not be written to it.
+    // True if the agent has closed one of its pipes before it was activated, or if `activate` could
+    // not be written to it.
     bool failed = false;
     std::optional<std::string> state;  // the state that the agent left with `stopped`
     // The id in the `stop` that was sent to the agent, if that `stop` was for an upgrade.
@@ -130,9 +130,10 @@ class Watcher {
   std::optional<ProgramId> proved_;  // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
-  // True if the upgrader must exit, for one of two reasons. An active agent that was neither on
-  // trial nor told to stop has exited, or has been killed because it had not sent `healthy`. Or the
-  // recorded ending of an upgrade is `ended`.
+  // True if the upgrader must exit, for one of these reasons:
+  // * An active agent that was neither on trial nor told to stop has exited.
+  // * Such an agent has been killed because it had not sent `healthy`.
+  // * The recorded ending of an upgrade is `ended`.
   bool leaving_ = false;
   bool served_ = false;  // true if some agent has been activated since the upgrader's start
   bool exited_ = false;
