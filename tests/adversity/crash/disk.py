@@ -1,12 +1,12 @@
-# This file builds the states in which a power cut may leave a directory. It records every operation
-# on the directory, and builds every state that a file system without a journal could show.
+# Builds the states in which a power cut may leave a directory. Records every operation on the
+# directory, and builds every state that a file system without a journal could show, by these rules:
 #
-# - An operation on a directory (an entry made, removed, renamed) lasts once that directory has been
-#   synced. Until then the operation may be lost, whether or not later operations are lost. A rename
+# * An operation on a directory (an entry made, removed, renamed) is durable once that directory has
+#   been synced. Until then the operation may be lost, even if later operations are kept. A rename
 #   is atomic: it is kept or lost completely.
-# - A write lasts once its file has been synced. Until the sync, the write may be kept, be lost,
+# * A write is durable once its file has been synced. Until then, the write may be kept, be lost,
 #   appear as zeros, or be torn (kept only in part). A change of size or mode may be lost, too.
-# - A sync of a file does not cover the entry in the directory that names the file.
+# * A sync of a file does not cover the directory entry that names the file.
 import itertools
 import math
 import os

@@ -1,8 +1,9 @@
-// This program lets a sample agent continue with the files that a power cut has left, and copy the
-// rest of the log. Then it compares the output with the lines that were written to the log. Each
-// line of standard input has four paths: the log, the file with all lines, the output, and the
-// directory in which the agent keeps its position in the log. For each line, the program writes
-// `ok` or the error to standard output.
+// Lets a sample agent continue with the files that a power cut has left, and copy the rest of the
+// log. Then compares the output with the lines that were written to the log.
+//
+// Each line of standard input has four paths: the log, the file with all lines, the output, and the
+// directory in which the agent keeps its position in the log. For each line, writes `ok` or the
+// error to standard output.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -1,8 +1,9 @@
 // This target turns the input into a story, which is a sequence of events, and gives these events
-// to a supervisor. A watcher checks every step from outside. The codec must be able to write every
-// message that the supervisor sends, and the tests' own decoder (second_decoder.h) must be able to
-// read it. Events about an ended agent must change nothing. After the story's end, the supervisor
-// must be able to make a good upgrade.
+// to a supervisor. A watcher checks every step from outside. These rules must hold, too:
+// * The codec can write every message that the supervisor sends, and the tests' own decoder
+//   (second_decoder.h) can read it.
+// * Events about an ended agent change nothing.
+// * After the story's end, the supervisor can make a good upgrade.
 #include <algorithm>
 #include <csignal>
 #include <iterator>

@@ -1,8 +1,9 @@
 // Fuzz targets are functions that run the tested code on arbitrary bytes, and check that the code
-// keeps its rules. The fuzzer passes bytes that it invents (fuzzer.cc). `make check` passes the
-// stored inputs (replay_test.cc). This file also has the code that the targets share: it reads an
-// input byte by byte, or unfolds it to a longer text (see unfold()), and it reports broken rules.
-// It also injects bugs, to prove that a run would find such bugs.
+// keeps its rules. The bytes come from the fuzzer, which invents them (fuzzer.cc), or are the
+// stored inputs, with which `make check` runs (replay_test.cc).
+//
+// This file has the code that the targets share: it reads inputs, reports broken rules, and injects
+// bugs to prove that a run would find them.
 #pragma once
 
 #include <cstddef>

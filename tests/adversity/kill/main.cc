@@ -3,12 +3,13 @@
 //
 // usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
-// A kill point is a step of a story (an upgrade) at which a process gets a signal. LIST=1 only
-// prints the names of the points. Every story is played twice to its end, which gives the names of
-// its points. Then the story is played with the signal, once for each point that is tried. LONG=1
-// tries all points, and a run without it tries only a part of them. At its end, the program prints
-// the lines for the table of results. It exits with 0 if all rules hold and every canary (an
-// injected bug) was found.
+// A kill point is a step of a story (an upgrade) at which a process gets a signal. Each story is
+// first played twice to its end, which gives the names of its kill points. Then it is played once
+// for each point that is tried, with the signal. LONG=1 tries all points; otherwise only some are
+// tried. LIST=1 only prints the names of the points.
+//
+// At its end, the program prints the lines for the table of results. It exits with 0 if all rules
+// hold and every canary (an injected bug) was found.
 
 #include <fnmatch.h>
 #include <poll.h>

@@ -3,11 +3,15 @@
 //
 // usage: small_init FD UPGRADER [ARG ...]
 //
-// FD is a packet socket to the observer, which gets a packet for each event. The upgrader's start
-// is reported as `started PID`, its end as `ended PID STATUS`, and the end of an orphan as `orphan
-// PID STATUS`. The statuses are as from waitpid(). The first upgrader is executed when a packet has
-// come from the observer. SIGTERM is passed on to the upgrader, which is then not started again.
-// When no child is left, the init exits with 0.
+// FD is a packet socket to the observer. The process of the first upgrader executes the upgrader
+// only when a packet has come from the observer. The init sends the observer these packets, in
+// which STATUS is as from waitpid():
+// * `started PID`: an upgrader has been started.
+// * `ended PID STATUS`: the upgrader has ended.
+// * `orphan PID STATUS`: an orphan has ended.
+//
+// SIGTERM is passed on to the upgrader, which is then not started again. When no child is left, the
+// init exits with 0.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

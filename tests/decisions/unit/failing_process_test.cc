@@ -1,8 +1,9 @@
-// Tests the start of processes while system calls fail, which is rare in reality. Each error must
-// be returned, and no child or descriptor may be left behind. Interrupted calls must be repeated.
-// Some calls prepare the signals, descriptors and environment of an agent or of the upgrader
-// itself. If the kernel refuses one of these calls, no agent may be started. If the refusal may be
-// temporary, the upgrader must repeat the call.
+// Tests the start of processes while system calls fail, which is rare in reality:
+// * Each error must be returned, and no child or descriptor may be left behind.
+// * Interrupted calls must be repeated.
+// * If a call fails that prepares the signals, descriptors or environment of an agent or of the
+//   upgrader itself, no agent may be started. If the failure may be temporary, the upgrader must
+//   repeat the call.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
