@@ -281,9 +281,8 @@ Happening take_happening(Bytes& bytes, const State& state) {
   }
 }
 
-// Returns an outcome of the action, such as the start of a program, for whose outcome the
-// supervisor waits. `which` selects one of the possible outcomes. If this outcome is a failure, its
-// reason is taken from the input.
+// Returns one of the outcomes for which the supervisor may wait now, such as a failure of a
+// program's start. `which` selects the outcome. The reason of a failure comes from the input.
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
   Event event = all[static_cast<std::size_t>(which) % all.size()].event;

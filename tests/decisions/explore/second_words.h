@@ -95,7 +95,8 @@ struct Notes {
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event, as an index into the list of all event names that `second.table` uses.
+// The number of an event's name, such as "exits", in the list of all event names that
+// `second.table` uses.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos if the name is unknown
 [[nodiscard]] std::string name_of_what(What what);

@@ -173,8 +173,8 @@ canary_uv() {
 }
 
 # The system headers that the layers L0 to L2 (all code that does not act on the system) may
-# include: none for input or output, for the time, or for processes. The permitted headers are
-# listed, so that the check reports the first use of any new header.
+# include. None of them is for input or output, for the time, or for processes. The check reports
+# any other header, so that somebody decides about each new one.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map
