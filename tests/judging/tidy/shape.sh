@@ -8,9 +8,6 @@ columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests may be longer: their tables stay whole
 function_lines_max=60
-# The largest number of lines of code in the upgrader: its current size, and some lines for repairs.
-# See `make lines`.
-code_lines_max=8300
 
 # Checks that no line is longer than a screen is wide, except rows of tables and links in Markdown.
 # Columns are characters.
@@ -112,13 +109,12 @@ canary_function_lengths() {
 # Checks that the upgrader stays small enough to be read, since it is replaced least often of all
 # programs. Code that the upgrader does not need belongs in a program beside it. Rows: J-21
 check_budget() {
-  lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
-  [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
+  tests/judging/verify/lines >/dev/null || echo 'upgrader/: too many lines of code: see make lines'
 }
 
 canary_budget() {
   yes 'int planted;' | head -n 200 >upgrader/planted.h
-  echo 'lines of code'
+  echo 'too many lines of code'
 }
 
 # Prints a line `PATTERN FILE` for each file that needs an opening comment. PATTERN is a regular
