@@ -12,9 +12,8 @@ $(fleet_agent_library): $(call unit,fleet/agent,$(fleet_agent_parts)); $(make_ar
 fleet_common_library := $(BUILD)/libfleet-common.a
 $(fleet_common_library): $(call unit,fleet/common,$(wildcard fleet/common/*.cc)); $(make_archive)
 
-# The libraries with which all programs of the fleet are linked. A program need not use all of them.
-# For example, fleet-agent calls nothing of fleet/orders, so the linker adds nothing of that library
-# to fleet-agent.
+# The libraries that all programs of the fleet are linked with. The linker drops libraries that a
+# program does not call: fleet-agent, for example, calls nothing in fleet/orders.
 fleet_agent_libraries := $(addprefix $(BUILD)/,libfleet-orders.a libfleet-agent.a \
   libfleet-common.a libfleet-store.a libfleet-model.a libagent-releases.a) $(control_library) \
   $(base_library) $(protocol_library)

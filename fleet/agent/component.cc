@@ -41,8 +41,9 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // The last upgrade was for a desired version if the record `upgrade` says so. But if the ledger
-  // has an upgrade under way, that one was ordered by a command, and is newer than the record.
+  // The record `upgrade` names the last upgrade to a desired version. The ledger may contain a
+  // newer upgrade that a command has ordered and that is still under way. In that case, a command
+  // has begun the last upgrade.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -55,10 +56,9 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, the state machine that decides how to obey a command. Then
-// performs the actions that the NodeCommander returns. If the event is the end of an upgrade, first
-// checks whether the new version has asked for a reboot, that is, whether the file `reboot_asked`
-// exists.
+// Passes an event to the NodeCommander, the state machine that decides how to obey a command, and
+// performs the actions that it returns. If the event reports the end of an upgrade, first adds
+// whether the new version has asked for a reboot, by the file `reboot_asked`.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -85,9 +85,8 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the local copy of the records, and passes it to the NodeCommander. If
-// the command must first wait for the end of an upgrade to a desired version, it is not passed on
-// yet.
+// Passes a new command from the local copy of the records to the NodeCommander. Holds the command
+// back while it has to wait for the end of an upgrade to a desired version.
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
   const KeyValue* there = desk_.mirror.find(place);
@@ -121,9 +120,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // This function may be called while take() still performs the actions that follow from an event.
-  // The next event, Saved, must wait until all these actions are done. So a timer without delay
-  // passes Saved to take().
+  // Do not call take(Saved) directly: take() may be our caller, and must perform all its actions
+  // before it gets the next event. A timer without delay calls take() afterwards.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -136,15 +134,15 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // The store has refused the transaction, since a record has changed. Forget the command, so
-    // that look_at_command() passes it on once more when the local copy of the records has changed.
+    // Another process has changed a record, so the store has refused the transaction. Forget the
+    // command: after the next change of the local copy, look_at_command() passes it on again.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
 
-// Writes the records with which the NodeCommander reports how a command is obeyed. Leaves out the
-// record `upgrade` if the last upgrade was for a desired version and not for a command. In that
-// case, the WishMachine makes that record. (The WishMachine decides about desired versions.)
+// Writes the records that report how a command is obeyed. If the last upgrade was for a desired
+// version, the WishMachine (the state machine for desired versions) writes the record `upgrade`, so
+// this function leaves that record out.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -167,8 +165,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Sends the upgrader a request to upgrade. Looks up the path of the executable on disk: if an
-// earlier process of fleet-agent has fetched the release, this process does not know the path.
+// Asks the upgrader to upgrade. Looks up the executable's path on disk, since an earlier process of
+// fleet-agent may have fetched the release.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;
@@ -191,9 +189,9 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First makes the new version the desired version of the directory of releases,
-// since some programs upgrade themselves to the desired version of this directory. If the old
-// version were still desired after the commit, such a program would go back to the old version.
+// Commits an upgrade. Before the commit, marks the new version as the desired one in the directory
+// of releases. Otherwise a program that upgrades itself to the version that the directory desires
+// would go back to the old version.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,

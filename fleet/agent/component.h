@@ -1,8 +1,7 @@
 // Defines the class Component: one program on this machine that has versions and an upgrader of its
-// own. The class connects the store with that upgrader. The class NodeCommander decides how to obey
-// a command of a rollout or plan. Component carries out these decisions: it writes the ledger (the
-// file with the commands that were begun) and the records, and fetches releases. The owner of a
-// Component supplies the functions that send requests to the upgrader.
+// own. The class NodeCommander decides how to obey commands of a rollout or plan. Component carries
+// out its decisions: it writes records and the ledger (the file with the commands that were begun),
+// and fetches releases. Its owner supplies functions that send requests to the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -45,8 +44,8 @@ struct NodeDesk {
   // machine has succeeded, or else with the reason for the failure.
   std::function<void(std::function<void(const std::string& error)> ended)> reboot = {};
   std::string reboot_asked = {};  // if this file exists, a program asks for a reboot
-  StoreLife life = {};            // the life of the store, as far as a person has accepted it
-  bool is_doubtful = false;       // while true, no command, upgrade or hook is begun
+  StoreLife life = {};       // identifies the last restore of the store that a person has accepted
+  bool is_doubtful = false;  // while true, no command, upgrade or hook is begun
   // How much the node reports about a failed upgrade: for example only the reason, or the reason
   // and the last lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;
@@ -55,8 +54,7 @@ struct NodeDesk {
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence that the node reports about a failed upgrade if it knows only two facts:
-  // the stage in which the upgrade failed, and the reason.
+  // Returns the evidence of a failed upgrade of which only the stage and the reason are known.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -84,12 +82,11 @@ class Component {
     std::string id = {};
     std::string executable = {};  // the path of the new version's executable
     std::string version = {};     // the new version
-    // If true, the new version does not begin to work as soon as it is ready, but waits until the
-    // upgrader gets a request to confirm the upgrade. Meanwhile the old version keeps working.
+    // If true, a new version that is ready waits until the upgrader gets a request to confirm the
+    // upgrade. Meanwhile the old version keeps working.
     bool gate = false;
-    // The duration of the trial, in which the new version works but can still be undone. If the
-    // upgrader gets no order to commit within this time, it undoes the upgrade. If the duration is
-    // 0, the upgrader itself decides when to commit.
+    // How long the new version is on trial. If no order to commit arrives in this time, the
+    // upgrader undoes the upgrade. If it is 0, the upgrader itself decides when to commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns an empty string if
@@ -116,9 +113,9 @@ class Component {
   // Reads the ledger, the file in which an earlier process of fleet-agent has recorded the commands
   // that it has begun. Must be called only after that process has ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // Makes this object obey commands from now on. If an earlier process has begun an upgrade,
-  // `restarted` says how far that upgrade has come or how it has ended. `running` is the version
-  // that runs. The caller must call look(), settle() or resume() afterwards.
+  // Makes this object obey commands from now on. `restarted` describes an upgrade that an earlier
+  // process has begun: how far it has come, or how it has ended. `running` is the version that
+  // runs. The caller must then call look(), settle() or resume().
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
   // Returns the id of the last command that this process or an earlier one has begun. Returns an
@@ -136,9 +133,9 @@ class Component {
   // upgrade failed; it is empty if none failed.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
-  // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun and
-  // that is still under way. Called instead of settle(). `attempt` is the id of the upgrade. If
-  // `has_stopped` is true, the old version has been told to stop.
+  // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun. The
+  // caller calls this instead of settle() if that upgrade is still under way. `attempt` is the id
+  // of the upgrade. `has_stopped` says that the old version has been asked to stop.
   void resume(const std::string& attempt, bool has_stopped);
   [[nodiscard]] bool is_settled() const { return settled_; }
   // Handles the upgrader's report that the upgrade `id` waits for a confirmation. Ignores the
@@ -216,27 +213,26 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // True if the last upgrade is for a desired version and not for a command. In that case, the
-  // WishMachine makes the record `upgrade`, which shows the progress of the upgrade. (The
-  // WishMachine decides about desired versions.)
+  // True if the last upgrade was for a desired version and not for a command. The WishMachine,
+  // which decides about desired versions, then writes the record `upgrade`.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
   std::string asked_;   // the id of the last requested upgrade to a desired version
   std::string before_;  // the version that ran before the upgrade of the last command
-  // The id of the last upgrade whose new version was recorded in the directory of releases as the
-  // desired version. If that upgrade fails, the old version is recorded there again, and this id is
+  // The id of the last upgrade whose new version became the desired one in the directory of
+  // releases. If that upgrade fails, the old version becomes the desired one again, and this id is
   // cleared.
   std::string desired_;
-  // The id of the command that was read last, and the revision of its record. A command is passed
-  // to the NodeCommander only if one of the two has changed.
+  // The id and the revision of the command that was read last, so that no command is passed to the
+  // NodeCommander twice.
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
   std::unique_ptr<Timer> confirm_;
   std::unique_ptr<Timer> cancel_;
-  // The timers for the pauses after which the records of releases are read again. The keys of the
-  // map are numbers that count these pauses.
+  // If the store did not answer a request for a release's record, one of these timers repeats the
+  // request after a pause. The keys are consecutive numbers.
   std::map<std::uint64_t, std::unique_ptr<Timer>> reads_;
   std::uint64_t next_read_ = 0;
 };

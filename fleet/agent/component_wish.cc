@@ -1,5 +1,5 @@
-// Implements the part of the class Component that brings the component to its desired version. Also
-// has the functions that fetch and test a release, both for desired versions and for commands.
+// Implements the part of the class Component that moves the component to its desired version. Also
+// fetches and tests releases, for desired versions and for commands.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -9,14 +9,13 @@
 namespace fleet {
 namespace {
 
-// If a request to confirm or to cancel an upgrade cannot be sent, it is tried again after this
-// pause. A request to cancel is given up when `cancels_max` tries have failed.
+// The pause before a request to confirm or cancel an upgrade is sent again after a failure. A
+// request to cancel is sent at most `cancels_max` times.
 constexpr std::chrono::milliseconds send_again{1'000};
 constexpr int cancels_max = 30;
 
-// If the store does not answer the question for a release's record, it is asked again after this
-// pause. The pause is needed since some answers fail at once, for example an answer that cannot be
-// decoded.
+// The pause before a release's record is requested again after a failure. Some requests fail
+// immediately, so without a pause this process would repeat them all the time.
 constexpr std::chrono::milliseconds read_release_again{1'000};
 
 }  // namespace
@@ -75,14 +74,14 @@ void Component::gate_reached(const std::string& id) {
 void Component::upgrade_ended(const UpgradeEnded& ended) {
   if (ended.command != machine_.upgrade().attempt) {
     take(ended);
-    return look();  // a new desired version may have waited until the upgrade ended
+    return look();  // look for a desired version that had to wait for this end
   }
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
   attempt_ended(ended.why, ended.evidence);
 }
 
-// Handles the failure of an upgrade to a desired version. Then looks for a command, since a command
-// may have waited until that upgrade ended.
+// Handles the failure of an upgrade to a desired version. Then looks for a command that had to wait
+// for the end of that upgrade.
 void Component::attempt_ended(const std::string& why, const std::vector<Capsule>& evidence) {
   feed(AttemptEnded{why, evidence});
   look();
@@ -108,8 +107,8 @@ void Component::perform(const AskUpgrade& ask) {
   const Fetcher::Order order{
       .version = ask.version, .older_is_wanted = ask.downgrade, .running = running_};
   fetcher_.locate(order, [this, ask](const Fetcher::Result& result) {
-    // While the release was looked up on disk, another version may have become the desired version.
-    // In that case, this upgrade is not requested.
+    // If another version became the desired one during the search on disk, do not request this
+    // upgrade.
     if (!machine_.asks_for(ask.attempt)) return;
     std::string why = result.error;
     if (why.empty()) {
@@ -128,9 +127,9 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
   confirm_attempt(machine_.upgrade().attempt, "");
 }
 
-// Sends the upgrader the confirmation of this upgrade. If the confirmation cannot be sent, sends it
-// again until the upgrade has ended, and logs the reason. `before` is the reason why the previous
-// try failed; the same reason is not logged again.
+// Asks the upgrader to confirm this upgrade. If the request cannot be sent, logs the reason, and
+// repeats the request until the upgrade has ended. Does not log the reason again if it is equal to
+// `before`, the reason of the previous failure.
 void Component::confirm_attempt(const std::string& attempt, const std::string& before) {
   if (!machine_.confirms(attempt)) return;
   const std::string why = hands_.confirm(attempt);
@@ -147,9 +146,8 @@ void Component::perform(const CancelUpgrade& cancel) {
   cancel_attempt(cancel.reason, cancels_max);
 }
 
-// Sends the upgrader a request to cancel the upgrade. If the request cannot be sent, for example
-// because the upgrader does not run now, sends it again until the upgrade has ended or `tries`
-// tries have failed.
+// Asks the upgrader to cancel the upgrade. If the request cannot be sent, for example because the
+// upgrader is not running, repeats it until the upgrade has ended, but at most `tries` times.
 void Component::cancel_attempt(const std::string& reason, int tries) {
   if (!machine_.is_cancelling()) return;
   if (tries == 0) return attempt_ended(reason);
@@ -171,9 +169,8 @@ void Component::perform(const ForgetUpgrade& /*forget*/) {
 
 // ---- fetching and testing of releases, both for desired versions and for commands
 
-// Fetches and tests a release, and calls `wanted.then` with the result. First reads the release's
-// record from the store, and repeats this until the store answers. If the store denies the read,
-// calls `wanted.then` with the reason.
+// Fetches and tests a release, and passes the result to `wanted.then`. First reads the release's
+// record from the store, and tries again until the store answers or denies the read.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
@@ -209,8 +206,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// Finds and tests a release to which the component goes back because a rollout is undone. That
-// release has run here before, so it is on disk, and need not be looked up in the store or fetched.
+// Finds and tests the old release to which an undo of a rollout goes back. That release has run
+// here before, so it is on disk and need not be fetched.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

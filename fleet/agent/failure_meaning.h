@@ -1,6 +1,6 @@
-// Interprets the failure of an upgrade of fleet-agent itself. Either the new version was bad, or
-// the node went back to the old version for another reason: because a command ordered this, or
-// because nobody confirmed the new version. Does no input or output.
+// Interprets the failure of an upgrade of fleet-agent itself: was the new version bad, or did the
+// node go back because of a command, or because nobody confirmed the new version? Does no input or
+// output.
 #pragma once
 
 #include <agent-protocol/agent.h>
@@ -35,8 +35,8 @@ namespace fleet {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// Returns how an upgrade ended that was not committed. Returns `rolled_back` if the reason was a
-// command or a missing confirmation, or `failed` if the new version was bad.
+// Returns how an upgrade that was not committed has ended: `rolled_back` because of a command or a
+// missing confirmation, or `failed` because the new version was bad.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =
@@ -47,10 +47,9 @@ namespace fleet {
                                                                     : UpgradeEnding::failed;
 }
 
-// Returns whether the last upgrade that a command has ordered is still under way. The ledger (the
-// file with the begun commands) shows this. If the ledger has the answer `interrupted` to that
-// command, the upgrade is not under way: fleet-agent has found out after a restart that the
-// upgrader does not carry out the upgrade.
+// Returns whether the last upgrade that a command has ordered is still under way, according to the
+// ledger (the file with the commands that were begun). The answer `interrupted` in the ledger means
+// that it is not: after a restart, fleet-agent found that the upgrader had dropped the upgrade.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const Answer* answer = ledger.answer_to(ledger.upgrade.id);
   if (answer != nullptr && answer->result == result_interrupted) return false;

@@ -16,9 +16,9 @@ std::string proc(std::int64_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
-// Returns the processor time of the process and of its children that have exited: the sum of the
-// fields 14 to 17 of /proc/PID/stat. The fields are counted from the `)` on, since the second
-// field, the program's name in parentheses, may contain blanks.
+// Returns the processor time of the process and of its exited children: the sum of the fields 14 to
+// 17 of /proc/PID/stat. Counts fields from the `)`, since the program's name, in parentheses, may
+// contain blanks.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
   const std::string text = content_of_file(proc(pid) + "/stat");
   const std::size_t end_of_name = text.rfind(')');
@@ -51,14 +51,14 @@ void add(std::optional<std::int64_t>& sum, std::optional<std::int64_t> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-// Sets `value` to the larger of `value` and `other`. Ignores an argument that is absent.
+// Raises `value` to `other`, if `other` is larger.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }
 
-// Reads the usage of the process and its descendants, at most 64 processes, from /proc. A value is
-// absent if the process has exited or /proc does not show the value. For children that have exited,
-// only the processor time is known.
+// Reads from /proc how much memory and processor time the process and its descendants use, at most
+// 64 processes. A value is absent if /proc does not show it. An exited child counts only with its
+// processor time.
 ProcessUse use_of_process(std::int64_t pid) {
   ProcessUse use;
   if (pid <= 0) return use;
@@ -108,8 +108,8 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the last lines of the output of the component's daemon. agentify saves these lines if it
-// runs the daemon. Returns an empty string if no new lines were saved since this upgrade began.
+// Returns the last lines that the component's daemon has written, which agentify saves. Returns an
+// empty string if none were saved since this upgrade began.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||
@@ -117,8 +117,8 @@ std::string FailureWatch::last_words() const {
   return is_new ? words->text : "";
 }
 
-// Returns the version together with the list of the files in its release. The list is empty if the
-// release is a single file.
+// Returns the version and the list of files in its release. The list is empty if the release is a
+// single file.
 ListedVersion FailureWatch::listed(const std::string& version) const {
   const bool is_name = !version.empty() && version.find('/') == std::string::npos;
   const std::string path = places_.releases + "/" + places_.name + "-v" + version + ".files";

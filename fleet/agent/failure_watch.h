@@ -1,8 +1,7 @@
-// Watches the new version during an upgrade of a neighbour (a component that does not run under the
-// same upgrader as fleet-agent). If the new version fails, gathers the evidence: how long its
-// process ran, how much memory and processor time the process used, and the last lines of output.
-// The lines are known only if agentify runs the daemon and has saved them. (agentify runs an
-// unchanged daemon under an upgrader.)
+// Watches a new version during an upgrade of a neighbour (a component with an upgrader other than
+// fleet-agent's). If the version fails, gathers the evidence: how long it ran, how much memory and
+// processor time it used, and its last lines of output. Only agentify, the adapter for unchanged
+// daemons, saves these lines.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +34,8 @@ class FailureWatch {
   // Begins to watch an upgrade from the version `from` to the version `to`. Ignores the daemon's
   // output that agentify saved before this call: that output belongs to an earlier failure.
   void begin(const std::string& from, const std::string& to);
-  // Measures the memory and the processor time of the new version's process. Must be called
-  // repeatedly while the upgrade is under way, since the values are lost when the process exits.
+  // Measures the memory and the processor time of the new version's process. The caller repeats
+  // this while the upgrade is under way, since the values are lost when the process exits.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
   // Returns the evidence for this ending of the upgrade: at most one capsule (a short summary of a
   // failure). Returns no capsule if the upgrade was committed, or if the option --evidence of this
@@ -52,8 +51,7 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  // The lines of the daemon's output that agentify saved before this upgrade began. They do not
-  // belong to this upgrade.
+  // the last lines of output that were saved before this upgrade, which do not belong to it
   std::optional<upgraderctl::LastWords> words_before_;
   std::string from_;  // the old and the new version; empty if an earlier process began the upgrade
   std::string to_;

@@ -25,9 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns an error if the fetched manifest differs from the published one, otherwise an empty
-// string. The two differ if somebody has replaced the file at the URL since the release was
-// published.
+// Returns an error if the fetched manifest differs from the published one, or an empty string if
+// they are equal. They differ if somebody has replaced the file at the URL.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   const std::string path = added.path + std::string(agent_releases::manifest_ending);
@@ -42,9 +41,8 @@ Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
-// Returns an error if the ordered version is older than the running version and the order does not
-// allow this. Otherwise returns an empty string. If the running version does not have the form of a
-// release's version, the two versions cannot be compared, and any ordered version is accepted.
+// Returns an error if the ordered version is older than the running one and the order forbids this,
+// or an empty string. If the running version cannot be parsed, accepts any version.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";
@@ -64,9 +62,8 @@ bool is_below(const std::filesystem::path& file, const std::string& directory) {
          allowed.end();
 }
 
-// Makes this version the directory's desired version, if the directory contains it. A program that
-// follows the directory, that is, upgrades itself to the desired version, then stays at this
-// version.
+// Marks this version as the desired one in the directory of releases, if the directory contains it.
+// Programs that upgrade themselves to the desired version then stay at this version.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);
@@ -74,10 +71,9 @@ void desire_now(const Place& place, const std::string& version) {
   static_cast<void>(releases.value().desire(*parsed));
 }
 
-// Removes the oldest releases, so that there are at most `keep` releases after the ordered release
-// was added. Does not remove a release that is needed, such as the running release and the release
-// that an undo would bring back. If it is unknown which releases are needed, removes none. Ignores
-// a failure, since the ordered release can be fetched even if too many releases remain.
+// Removes the oldest releases, to make room for the ordered one: at most `keep` releases then stay.
+// Never removes the running release, or the one to which an undo would return. Ignores failures:
+// too many releases do no harm.
 void remove_oldest(agent_releases::Releases& releases, const Fetcher::Order& order,
                    const agent_releases::Version& ordered, std::size_t keep) {
   const auto running = agent_releases::Version::parse(order.running);
@@ -102,9 +98,8 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
     return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
-  // If the directory has no desired version yet, make the running version the desired one before
-  // the new release is added. Otherwise a program that follows the directory would upgrade itself
-  // to the new release at once.
+  // If the directory has no desired version, programs that follow it upgrade themselves to the
+  // newest release. So mark the running version as the desired one before a newer release is added.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

@@ -1,6 +1,6 @@
-// Brings a release into this machine's directory of releases. Fetches the release, compares its
-// manifest with the published manifest and its content with the manifest, and runs its self-test.
-// All this is done in threads of libuv's pool, so the event loop does not block.
+// Brings a release into this machine's directory of releases: fetches it, compares its manifest
+// with the published one and its content with the manifest, and runs its self-test. Threads of
+// libuv's pool do this work, so the event loop does not block.
 #pragma once
 
 #include <uv.h>
@@ -18,9 +18,9 @@
 
 namespace fleet {
 
-// Returns why this URL must not be fetched, or an empty string if it may be fetched. A `file:` URL
-// may be fetched only from one of these directories, after symbolic links have been resolved.
-// Otherwise a person who can write URLs to the store could read any file of this machine.
+// Returns why this URL must not be fetched, or an empty string. A `file:` URL may lead only below
+// one of these directories, with symbolic links resolved. Otherwise a person who can write URLs
+// into the store could read any file of this machine.
 [[nodiscard]] std::string why_not_allowed(const std::vector<std::string>& directories,
                                           const std::string& url);
 
@@ -32,28 +32,25 @@ class Fetcher {
     std::string keys = {};       // a directory with the public keys of trusted publishers
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
-    // How long to wait while another process writes to the directory. An operator's command may
-    // write for minutes. But the limit is only 10 s, since the wait occupies a thread of libuv's
-    // pool, which the other components need.
+    // How long to wait if another process is writing to the directory, as an operator's command may
+    // do for minutes. The wait occupies a thread of libuv's pool, which other components need, so
+    // it is short.
     std::chrono::milliseconds patience{10'000};
-    // How many releases of the component stay on disk, including the fetched one. More releases
-    // stay if more are needed, such as the running one and the one that an undo would bring back.
-    // If `keep` is 0, no release is removed.
+    // How many releases of the component stay on disk, including the new one. Releases that are
+    // still needed stay in any case. 0: all releases stay.
     std::size_t keep = 0;
-    // The control directories in which the component's upgrader writes its status. A release that
-    // one of these statuses names is not removed. If one of the statuses cannot be read, no release
-    // is removed.
+    // The control directories with the status files of the component's upgrader. A release that a
+    // status file names is not removed. If a status file cannot be read, no release is removed.
     std::vector<std::string> controls = {};
   };
   struct Order {
     std::string version = {};
     Release release = {};  // the release to fetch
     bool older_is_wanted = false;
-    // The version that runs. A release older than `running` is refused unless `older_is_wanted` is
-    // true. If the directory has no desired version yet, `running` becomes the desired version
-    // before the release is added.
+    // The version that runs. A release older than this is refused unless `older_is_wanted` is true.
+    // If the directory has no desired version yet, this version becomes the desired one.
     std::string running = {};
-    // The version that an undo would bring back, or empty. This release is not removed.
+    // the version to which an undo would return, which is not removed; may be empty
     std::string before = {};
   };
   struct Result {
@@ -64,9 +61,8 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Abandons all work, since this process ends: no callback `then` is called any more. A running
-  // download is aborted within seconds; the next process of fleet-agent continues it. The
-  // destructor does the same.
+  // Drops all work, since this process ends: no `then` is called any more. A download aborts within
+  // seconds, and the next process of fleet-agent continues it. The destructor does the same.
   void leave() { alive_.reset(); }
 
   // Fetches a release, and calls `then` when the fetch has ended. Several fetches may run at the
@@ -84,15 +80,14 @@ class Fetcher {
 
  private:
   struct Work;
-  // Returns the settings of the directory as a copy, since a worker thread must not use this
-  // object.
+  // Returns a copy of the settings, since a worker thread must not use this object.
   [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);
 
   uv_loop_t& loop_;
   Settings settings_;
-  // The work in each worker thread holds a weak pointer to `alive_`, which expires after leave() or
-  // when this object is destroyed. The result of such work is then dropped.
+  // Worker threads hold weak pointers to this. When it is gone, after leave() or in the destructor,
+  // their results are dropped.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

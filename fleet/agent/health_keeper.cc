@@ -65,8 +65,7 @@ void HealthKeeper::measure() {
   ask_next();
 }
 
-// Asks the next source of measures. If all sources have answered, passes their answers to the class
-// HealthWatch.
+// Asks the next source of measures. After the last one, passes all answers to HealthWatch.
 void HealthKeeper::ask_next() {
   if (waiting_.empty()) {
     MeasureLines read = read_measures(output_);
@@ -104,8 +103,8 @@ void HealthKeeper::take(const std::string& output, const std::string& trouble) {
   output_ += output;
   if (!output.empty() && output.back() != '\n') output_ += '\n';
   add_text(trouble_, trouble);
-  // This function may have been called from the object `run_`, which must not be destroyed during
-  // the call. So a timer without delay destroys `run_` and asks the next source.
+  // The caller may be `run_`, which must not be destroyed during its own call. So a timer without
+  // delay destroys it and asks the next source.
   soon_ = desk_.timers.after(std::chrono::milliseconds(0), [this] {
     run_ = nullptr;
     ask_next();

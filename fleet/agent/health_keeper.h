@@ -45,10 +45,10 @@ class HealthKeeper {
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Finds out which rollout, if any, now compares this component with the same component of other
-  // nodes. Begins a measurement if one is due, and writes the record `health` if its content has
-  // changed. `ledger` is null as long as the component obeys no commands. Called at least once a
-  // second while this process is the node's active fleet-agent.
+  // Updates the record `health` of the component while a rollout compares it with other nodes:
+  // begins a measurement when one is due, and writes the record when its content has changed.
+  // Called at least once a second while this process is the node's active fleet-agent. `ledger` is
+  // null until the component obeys commands.
   void look(const NodeLedger* ledger);
 
  private:
@@ -62,8 +62,7 @@ class HealthKeeper {
   std::vector<MeasureSource> sources_;
   HealthWatch watch_;
   Outside outside_;
-  // The sources that have still to be asked in the current measurement. Empty while the last source
-  // is being asked.
+  // the sources that this measurement has not asked yet
   std::vector<MeasureSource> waiting_;
   std::string output_;   // the output of the sources that have answered
   std::string trouble_;  // why some sources have failed

@@ -16,19 +16,18 @@
 namespace fleet {
 namespace {
 
-// At least this many bytes from the end of a program's output are kept. That is enough, since a
-// record in the store contains only the last line of the output.
+// How many bytes from the end of a program's output are kept, at least. A record in the store
+// contains only the last line.
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The maximum number of reads from a program in one turn of the event loop. Without this limit, a
-// program that writes endlessly would keep fleet-agent from its other work, such as renewing its
-// lease in the store.
+// The maximum number of reads in one turn of the event loop. Without it, a program that writes
+// endlessly would keep fleet-agent from renewing its lease in the store.
 constexpr int reads_a_turn_max = 16;
 
-// Returns why the program must not be run, or an empty string if it may be run. `path` is the
-// program's file or the directory of the hooks. Both must belong to a trusted user, and nobody else
-// may be allowed to write to them, since hooks run with all rights of fleet-agent.
+// Returns why `path`, a program or the directory of the hooks, is not trusted, or an empty string.
+// It must belong to a trusted user, and nobody else may have write access, since hooks run with all
+// rights of fleet-agent.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
@@ -58,8 +57,7 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the program and the processes that it has started. All of them are in one process group, so
-// one signal reaches them all.
+// Kills the whole process group: the program and the processes that it has started.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }
@@ -86,8 +84,8 @@ std::string HookRun::start() {
   }
   auto& started = std::get<upgrader::Started>(began);
   pid_ = started.pid;
-  // The hook's standard input is closed when `started.input` is destroyed at the end of this
-  // function, so the hook reads an empty input.
+  // `started.input`, the other end of the hook's standard input, is closed when this function
+  // returns. The hook then reads an end of file.
   output_ = std::move(started.output);
   return "";
 }
@@ -129,8 +127,7 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // The constructor, too, calls look(), and `ended` must not be called before the constructor has
-  // returned. So a timer calls end() from the event loop.
+  // The constructor calls look(), too, but must not call `ended`. So a timer calls end() later.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

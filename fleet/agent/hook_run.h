@@ -21,16 +21,15 @@ class HookRun {
     std::string path = {};
     std::string directory = {};  // the hooks' directory; empty if `path` is not a hook
     std::vector<std::string> arguments = {};
-    // Variables NAME=value for the hook, in addition to the variables of this process.
+    // variables NAME=value, in addition to those of this process
     std::vector<std::string> environment = {};
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    // The exit status. It is 126 if the program was not started, and 128 + N if the signal N has
-    // killed the program.
+    // the exit status; 126: the program was not started; 128 + N: killed by the signal N
     int status = 0;
     std::string output = {};  // the last line of the program's output
-    // The end of the output: at least its last 8 KiB, or all of a shorter output.
+    // the output, but of a long one only the end: at least 8 KiB
     std::string text = {};
   };
 
@@ -61,8 +60,7 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // While the program runs, this timer kills it at the time limit. After the end of the program, or
-  // if the program could not be started, the timer calls end().
+  // Kills the program at the time limit. After the program's end, or a failed start, calls end().
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

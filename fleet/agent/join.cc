@@ -78,10 +78,9 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
   return "";
 }
 
-// Returns the authority's certificate, which the server sends together with its own. At first, the
-// machine knows nothing about the authority but the digest of its public key, from the token. So
-// this function connects without checking the server's certificate, sends no request, and picks the
-// certificate whose key has that digest. If there is no such certificate, returns an empty string,
+// Connects to a controller and returns the authority's certificate, which the controller sends with
+// its own. The token contains only the digest of the authority's key, so the controller's
+// certificate cannot be checked yet, and no request is sent. On failure, returns an empty string
 // and writes the reason to `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
@@ -104,9 +103,9 @@ std::string authority_of(const std::string& controller, const std::string& diges
   return authority;
 }
 
-// Sends the machine's request to join to one controller by HTTPS, but only if the authority has
-// signed the controller's certificate. On success, sets `authority` to the authority's certificate.
-// Blocks until the answer has come, or for some seconds at most.
+// Sends the request to join to one controller by HTTPS, if the authority has signed the
+// controller's certificate. On success, sets `authority` to the authority's certificate. Blocks for
+// some seconds at most.
 [[nodiscard]] JoinReply ask_to_join(const std::string& controller,
                                     const std::string& authority_digest,
                                     const std::string& question, std::string& authority) {
@@ -149,8 +148,8 @@ upgrader::Time monotonic() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Reads the token. Reads at most one byte more than the longest token has, so that a file that is
-// too long is recognized.
+// Reads the token, and at most one byte more than the longest token has, so that a file that is too
+// long is recognized.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
   std::ifstream opened;

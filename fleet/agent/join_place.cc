@@ -117,9 +117,8 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-// Returns whether the machine already has a public key for releases that is not in this answer. A
-// key that is in this answer does not count, since an earlier `fleet-agent join`, which was killed,
-// may have written it.
+// Returns whether the machine has a public key for releases that is not in this answer. Keys of
+// this answer may be left from an earlier `fleet-agent join` that was killed.
 bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);
@@ -153,9 +152,8 @@ std::string JoinPlace::settle(const TokenText& token, const std::string& authori
   if (why.empty()) why = write_if_absent(path("ca.pem"), authority);
   if (why.empty()) why = write_if_absent(defaults_ + "/fleet-agent", settings(token));
   if (!why.empty()) return why;
-  // There may be a file with an earlier certificate that is not valid yet. Remove the file, since
-  // the earlier certificate may have been revoked. fleet-agent would replace the new certificate
-  // with it, if the earlier certificate expires later.
+  // Remove an earlier certificate that was not valid yet. It may have been revoked, and fleet-agent
+  // would later put it in the place of the new certificate.
   std::error_code error;
   const std::string next = next_beside(path("node.pem"));
   files::remove(next, error);

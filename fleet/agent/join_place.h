@@ -1,7 +1,7 @@
-// Reads and writes the files of a machine that joins a cell: its key, its certificate, the
-// authority's certificate, the public keys for releases, and the settings of the service
-// fleet-agent. Each file is replaced atomically and synced to disk. The certificate is written
-// last, so a machine that has a certificate has all the other files, too.
+// Reads and writes the files of a machine that joins a cell: its key and certificate, the
+// authority's certificate, the public keys for releases, and the settings of fleet-agent. Each file
+// is replaced atomically and synced to disk. The certificate is written last, so a machine with a
+// certificate has all other files, too.
 #pragma once
 
 #include <map>
@@ -23,9 +23,8 @@ class JoinPlace {
   // Makes the directories, and takes a lock, so that only one `fleet-agent join` runs at a time.
   // Returns an empty string on success, or else the reason for the failure.
   [[nodiscard]] std::string open();
-  // Returns why this machine cannot join with this token under this name, or an empty string if it
-  // can. The machine cannot join if it has a certificate or settings for another name, or the
-  // certificate of another cell's authority.
+  // Returns why this machine cannot join with this token under this name, or an empty string. It
+  // cannot if it already belongs to another cell or has another name there.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
   // Returns the machine's private key, which is made if its file does not exist. On failure,
   // returns an empty string, and sets `trouble` to the reason.

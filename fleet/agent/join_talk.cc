@@ -11,16 +11,14 @@ namespace {
 using upgrader::Duration;
 using upgrader::Time;
 
-// The shortest and the longest pause. The machine pauses when it has asked every controller once in
-// vain, and when a controller has told it to wait. Each pause is twice as long as the previous one,
-// up to the longest pause. The first pause is short, since most machines get their certificate
-// soon.
+// The machine pauses after each unsuccessful round over all controllers, and when a controller
+// tells it to wait. Pauses double, from the shortest to the longest. The first ones are short,
+// since most machines get their certificate soon.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// The machine gives up when controllers have answered this many times that the token is unknown. A
-// single such answer means little: if the token was made a moment ago, a controller may not have
-// read it yet.
+// The machine gives up after this many answers that the token is unknown. One such answer means
+// little: the controller may not have read a new token yet.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -60,8 +58,8 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // Give up if a controller's certificate was not signed by the authority that the token names, and
-  // no controller has told the machine to wait. The next answers would be the same.
+  // Give up if all controllers failed, and one had a certificate from an authority other than the
+  // token's. Trying again would not help.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

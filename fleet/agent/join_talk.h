@@ -1,6 +1,5 @@
-// Decides how a machine that wants to join a cell asks the controllers: which controller it asks
-// next, when it asks, and what an answer means. Does no input or output: join.cc sends the
-// requests.
+// Decides how a machine that wants to join a cell talks to the controllers: which one it asks next,
+// and when, and what an answer means. Does no input or output: join.cc sends the requests.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +28,7 @@ struct JoinReply {
   bool other_authority = false;
 };
 
-// The next step: send the request to the controller with this index in the token's list of
-// controllers.
+// The next step: send the request to this controller, an index into the token's list.
 struct JoinAsk {
   std::size_t controller = 0;
 };
@@ -58,8 +56,8 @@ class JoinTalk {
   // Handles a controller's answer to the request, and returns the next step.
   [[nodiscard]] JoinNext take(const JoinReply& reply, upgrader::Time now);
 
-  // Returns a message that tells a person why the machine is still waiting. Returns an empty string
-  // if there is no new message.
+  // Returns why the machine is still waiting, for a person to read, or an empty string if that was
+  // said before.
   [[nodiscard]] std::string news();
 
  private:

@@ -36,9 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Writes each wanted record that is absent in the local copy of the store or has another value
-// there. If the revision of the local copy has become smaller, the store was restored from a
-// snapshot. The revision in `written_` then belongs to the old store, and is dropped.
+// Writes each wanted record whose value in the local copy is missing or different. If the copy's
+// revision has decreased, the store was restored from a snapshot, and the revision in `written_`
+// means nothing any more.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;
@@ -51,8 +51,8 @@ void KeptRecords::look() {
                 alive_.guard([this](const Outcome& outcome) { take(outcome); }));
 }
 
-// Handles the outcome of a write. If the write failed or its outcome is unknown, compares the
-// records again a little later. By then, the local copy has most likely caught up with the store.
+// Handles the outcome of a write. If the write failed or its outcome is unknown, compares again
+// after a pause, when the local copy has most likely caught up.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

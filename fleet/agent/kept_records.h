@@ -1,9 +1,9 @@
-// Keeps some records in the store at the values that this process wants. Compares the wanted values
-// with the local copy of the store (the mirror), and writes all records that differ, in one
-// transaction. The transaction fails if one of these records, or a record given to compare(), has
-// changed since the local copy was made. The comparison and the write are repeated until all values
-// agree. So a lost answer of the store does no harm: the next comparison shows whether the write
-// has succeeded.
+// Keeps some records in the store at the values that this process wants. Compares these values with
+// the local copy of the store (the mirror), and writes the records that differ, in one transaction.
+// Repeats this until all values agree, so a lost answer of the store does no harm.
+//
+// The transaction fails if one of these records, or one given to compare(), has changed since the
+// mirror read it.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,7 @@ class KeptRecords {
   };
 
   struct Observer {
-    // Called after a successful write, but only if the local copy of the store already shows the
-    // wanted values of all records.
+    // Called when a write has succeeded and the local copy shows all wanted values.
     std::function<void()> stand = [] {};
     // Called with the store's reason if the store denies a write, for example because this machine
     // has no permission for the write, or because the store is full.

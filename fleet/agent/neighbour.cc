@@ -9,14 +9,12 @@
 namespace fleet {
 namespace {
 
-// The interval at which the control directory is read even if the system reports no change of it.
-// These reads are needed if the system cannot report changes of the directory, or if the directory
-// does not exist yet.
+// How often to read the control directory even if no change of it is reported. The directory may
+// not exist yet, or its file system may not report changes.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. If the
-// component's old version is bad, its program may exit again and again, and the upgrader exits each
-// time, too. Each new upgrader process is sent the request, until one of them accepts it.
+// How long fleet-agent repeats a request to upgrade until an upgrader accepts it. If the old
+// version is bad, its upgrader may exit with it again and again, before it accepts the request.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -34,9 +32,8 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
   watch(loop);
 }
 
-// Returns how an upgrade ended: committed, failed, or rolled back. If the upgrader undid the
-// upgrade because of a request or a missing confirmation, the new version is not to blame. Such an
-// upgrade counts as rolled back, and not as failed.
+// Returns how an upgrade ended. It counts as rolled back, and not as failed, if a request or a
+// missing confirmation ended it, since the new version is not to blame then.
 UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -90,9 +87,9 @@ std::string Neighbour::ask(const Component::Request& request) {
   return "";
 }
 
-// Drops the pending request if the upgrader that has written this status has accepted it. Otherwise
-// sends the request to that upgrader, unless it was sent there already. Returns the reason if the
-// request cannot be sent now, or an empty string otherwise.
+// Sends the pending request to the upgrader that has written this status, unless it was sent there
+// before. If the upgrader has accepted the request, drops it. Returns why the request cannot be
+// sent now, or an empty string.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   if (!status) return "it is not there";
   if (pending_->was_taken(*status)) {
@@ -142,8 +139,8 @@ void Neighbour::close_request() {
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
   if (pending_ && id == asked_ && !may_be_obeyed()) {
     pending_.reset();
-    // This function is called during a step of the component's state machine. The next step must
-    // not begin before this one is complete, so a timer without delay begins it.
+    // A step of the component's state machine calls this function, and must be complete before the
+    // next step begins. So a timer without delay begins the next step.
     patience_ = desk_.timers.after(std::chrono::milliseconds(0),
                                    [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
     return "";
@@ -163,13 +160,12 @@ void Neighbour::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_timer_start(timer_.get(), tick, 0, look_interval_ms) == 0);
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
-    // Let the timer read the directory. It does so at most once in each turn of the event loop,
-    // however many changes are reported.
+    // Let the timer read the directory, at most once in each turn of the event loop, however many
+    // changes are reported.
     auto* const timer = static_cast<Neighbour*>(handle->data)->timer_.get();
     UPGRADER_CHECK(uv_timer_start(timer, tick, 0, look_interval_ms) == 0);
   };
-  // If the system cannot report changes of the directory, the call fails. That is harmless, since
-  // the timer reads the directory regularly anyway.
+  // A failure is harmless, since the timer reads the directory anyway.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
@@ -203,9 +199,8 @@ void Neighbour::look_at_status() {
   look_at_health(*file.status, is_another);
 }
 
-// Counts the component's failures outside of upgrades, for the record `health`. The exit of an
-// upgrader counts as a failure if the upgrader was killed or if its exit status was not 0. An exit
-// with status 0 was ordered, so it does not count.
+// Counts failures of the component outside of upgrades, for the record `health`. An exit of its
+// upgrader counts, unless the exit status was 0: such an exit was ordered.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();
@@ -225,11 +220,10 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when a new upgrader process has started. Decides about the upgrade that was requested from
-// the old upgrader process. If the old process did not accept the request, and the timer
-// `patience_` still runs, the request will be sent to the new process. Otherwise the upgrade has
-// ended. Then reports the upgrade's result from the last status of the old process. If that status
-// does not contain the result, reports that the upgrade has failed.
+// Called when a new upgrader process has replaced the one that was asked to upgrade. If the old
+// process did not accept the request, and the timer `patience_` still runs, the new process will
+// get it. Otherwise reports the result from the last status of the old process, or a failure if
+// that status has no result.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;
@@ -252,8 +246,8 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// Makes the component obey commands. If an earlier process of fleet-agent has requested an upgrade,
-// the upgrader's status shows whether that upgrade is still under way or how it has ended.
+// Makes the component obey commands. The upgrader's status shows what has become of an upgrade that
+// an earlier process of fleet-agent has requested.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -266,9 +260,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // Only the wall clock could say how long ago the new version was activated, and that clock may
-    // be wrong. So assume that the trial begins now. The trial may then end too late, but never too
-    // early.
+    // Only the wall clock, which may be wrong, knows how long the trial has lasted. So assume that
+    // it begins now: it then ends late at worst, but never early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -283,9 +276,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Tells the component how the last upgrade to a desired version has ended, or that this upgrade is
-// still under way. Called once after the start, since an earlier process of fleet-agent may have
-// begun that upgrade.
+// Tells the component what has become of an upgrade to a desired version that an earlier process of
+// fleet-agent has begun: it has ended, or is still under way. Called once after the start.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const std::string attempt = component_.attempt_recorded();
   if (!attempt.empty() && is_under_way(status, attempt)) {
@@ -300,9 +292,8 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why, told.evidence);
 }
 
-// Ends the upgrade if the upgrader's status shows that the upgrader has refused the request to
-// upgrade. If the upgrader has refused the request only because it was busy, the request is sent
-// again instead.
+// Ends the upgrade if the upgrader has refused the request for it. If the upgrader was only busy,
+// lets the request be sent again instead.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (!pending_) return;
   const upgraderctl::Answer* answer = find_answer(status, pending_->request().request);
@@ -315,8 +306,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
                             .evidence = desk_.evidence_of("request", answer->reason)});
 }
 
-// Tells the component if the upgrader has refused the last request to commit or to undo an upgrade.
-// For example, the upgrader refuses to cancel an upgrade while the old version is stopping.
+// Tells the component if the upgrader has refused to commit or to undo the upgrade. For example, an
+// upgrader does not cancel an upgrade while the old version is stopping.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

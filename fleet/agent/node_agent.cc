@@ -136,10 +136,9 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
   return sources;
 }
 
-// Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
-// compares this node with other nodes. This record does not report a crash or a hang of
-// fleet-agent. After a crash or during a hang, the record `instance` loses its lease and
-// disappears, and controllers notice this.
+// Keeps the record `health` of fleet-agent itself up to date while a rollout compares this node
+// with others. The record does not report a crash or a hang: then the record `instance` loses its
+// lease and disappears, and controllers see that.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -148,8 +147,8 @@ void NodeAgent::keep_health() {
   health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
-// Runs the reboot command, unless it runs already. If it fails, the order to reboot is answered
-// with the reason. Otherwise the next process of fleet-agent answers the order, after the reboot.
+// Runs the reboot command, unless it runs already. A failure is the answer to the order to reboot.
+// After a reboot, the next process of fleet-agent answers the order.
 void NodeAgent::reboot(RebootEnding ended) {
   reboots_.push_back(std::move(ended));
   if (reboot_ != nullptr) return;
@@ -158,9 +157,8 @@ void NodeAgent::reboot(RebootEnding ended) {
       [this](const HookRun::Result& result) { reboot_ended(result); });
 }
 
-// Handles the end of the reboot command. If this process must stop, reports no result: the machine
-// may be about to reboot, and the system may have killed the command for that reason. In this case,
-// the next process of fleet-agent answers the order to reboot.
+// Handles the end of the reboot command. Reports nothing if this process must stop: the reboot may
+// have begun and killed the command. The next process of fleet-agent then answers the order.
 void NodeAgent::reboot_ended(const HookRun::Result& result) {
   const std::unique_ptr<HookRun> run = std::move(reboot_);
   const std::string text = "the command to reboot: exit status " + std::to_string(result.status) +
@@ -186,8 +184,8 @@ void NodeAgent::look() {
   become_ready();
   // Without the epoch this process cannot know whether the store was restored.
   if (!activated_ || desk_.is_doubtful || !epoch_.follows()) return;
-  // If this process has written the record `active`, wait until the local copy of the records
-  // contains that write. An older copy does not show whether the record still names this process.
+  // The local copy must contain this process's own write of the record `active`. An older copy does
+  // not show whether the record still names this process.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -199,8 +197,8 @@ void NodeAgent::look() {
   for (const auto& neighbour : neighbours_) {
     neighbour->look();
   }
-  // The components come first: after a restore of the store, they forget records that are out of
-  // date, and these must not be written to the restored store.
+  // Call the components first: after a restore of the store, they drop outdated records, which
+  // look() would otherwise write to the restored store.
   records_.look();
   plans_.look();
 }
@@ -226,8 +224,7 @@ void NodeAgent::take_active() {
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
-  // If the record names this process, an earlier write has succeeded, and only the store's answer
-  // was lost.
+  // If the record names this process, an earlier write succeeded and the store's answer was lost.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
       .instance = instance_, .boot_id = boot_, .generation = before ? before->generation + 1 : 1};
@@ -266,11 +263,9 @@ void NodeAgent::begin_to_act(Revision active) {
   look();
 }
 
-// Sends the upgrader `healthy`, which commits an upgrade that is on trial. Sends nothing during the
-// trial of an upgrade that a rollout has begun, since the rollout must confirm the new version
-// first. Also sends nothing during a trial if the ledger (the commands that were begun) cannot be
-// read, since it is then unknown whether a rollout has begun the upgrade. An upgrade to a desired
-// version is not in the ledger, so `healthy` is sent during the trial of such an upgrade.
+// Sends the upgrader `healthy`, which commits an upgrade that is on trial. Waits if a rollout has
+// begun the upgrade, since the rollout must confirm it first. Also waits if the ledger (the
+// commands that were begun) cannot be read, since a rollout may then have begun the upgrade.
 void NodeAgent::say_healthy() {
   if (is_on_trial()) {
     if (!unreadable_.empty()) return;
@@ -302,8 +297,8 @@ void NodeAgent::tell_all(const NodeEvent& event) {
 }
 
 // Makes this process obey commands to upgrade fleet-agent itself, which is a component like any
-// other. If an earlier process began an upgrade of fleet-agent, the upgrader's messages have shown
-// whether that upgrade is on trial or how it has ended.
+// other. The upgrader's messages have shown what has become of an upgrade that an earlier process
+// began.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

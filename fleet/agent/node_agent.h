@@ -1,11 +1,10 @@
 // Defines the main class of fleet-agent. It connects fleet-agent's own upgrader, the store and the
 // directories of releases, and brings each of the machine's components to its desired version.
 //
-// During an upgrade of fleet-agent, the new process is held back until the old process has exited.
-// While the new process is held, it writes only the record `instance/UUID`, which has a lease. When
-// the upgrader sends `activate`, the new process writes the record `active`, but only if nobody has
-// changed that record since the process read it. The process begins to act and sends `healthy` to
-// the upgrader only after this write. So a version that cannot reach the store is not committed.
+// During an upgrade of fleet-agent, the new process is held back until the old one has exited.
+// Until then, it writes only its record `instance/UUID`, which has a lease. When the upgrader sends
+// `activate`, the new process writes the record `active`. Only after this write, it acts and sends
+// `healthy`, so a version that cannot reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -42,8 +41,8 @@ class NodeAgent {
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
 
-  // Runs the event loop. When the upgrader sends `stop`, the process stops its work, sends
-  // `stopped` and exits, so this function does not return then.
+  // Runs the event loop. Does not return when the upgrader sends `stop`: the process then stops its
+  // work, sends `stopped` and exits.
   int run();
 
  private:
@@ -136,8 +135,7 @@ class NodeAgent {
   std::vector<RebootEnding> reboots_;  // called when the reboot command has ended
 
   Agent::Role role_ = Agent::Role::first;
-  // The failure of the last upgrade, if this process is the old version, which runs again after
-  // that failure.
+  // the failure of the last upgrade, after which the upgrader has started this old version again
   std::optional<Agent::Failure> failure_;
   // The ledger (the commands that were begun, and their answers) that an earlier process of
   // fleet-agent has left on disk.
@@ -152,16 +150,15 @@ class NodeAgent {
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  // The id of the committed upgrade that has brought this version. Empty if no upgrade was
-  // committed since this process started.
+  // The id of the last upgrade that was committed in this process's life; may be empty.
   std::string committed_;
-  // The reason that the record `instance` shows if this node must not begin new work.
+  // Trouble with this node's name or with the store, for the record `instance`; may be empty.
   std::string degraded_;
-  // Why this node must not begin new work. Empty if the node may begin new work.
+  // why this node must not begin new work; empty if it may
   std::string doubt_;
-  // Started when a record `instance` seems to be left from before the last boot. When this timer
-  // ends, the lease of such a record must have run out. If the record still exists at that time, it
-  // belongs to a second machine.
+  // Runs while there is an `instance` record that seems to be left from before the last boot. When
+  // this timer ends, the lease of that record must have run out. If the record still exists, a
+  // second machine has written it.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

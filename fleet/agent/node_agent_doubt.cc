@@ -1,6 +1,6 @@
-// Implements the part of NodeAgent that finds reasons why this node must begin no new work, such as
-// a second machine with the same node name, or a store that was restored from a snapshot. The
-// record `instance` of this process shows the reason to people.
+// Implements the part of NodeAgent that finds reasons to begin no new work, such as a second
+// machine with the same node name, or a store that was restored from a snapshot. The record
+// `instance` shows the reason to people.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -10,14 +10,12 @@
 namespace fleet {
 namespace {
 
-// The time between two writes to disk of the store's revision and epoch (a number that a person
-// increases after a restore of the store). A later process of fleet-agent compares these numbers
-// with the store's, and so recognizes a store that was restored from a snapshot.
+// How often the store's epoch (the number of its restores) and revision are written to disk. If the
+// store later has an older revision in the same epoch, it was restored from a snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
-// Parses the record of the store's epoch, a number that a person increases after the store was
-// restored from a snapshot. If the record cannot be parsed, returns a number that no node accepts,
-// so that the node begins no new work.
+// Parses the record of the store's epoch, a number that a person increases after a restore. If the
+// record is damaged, returns a number that no node accepts, so that no new work begins.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -26,11 +24,10 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for a second machine with this node's name. The `instance` record of such a machine has
-// another boot id than this machine; the boot id changes at each boot. If the machine id in the
-// record is different, too, there is a second machine. If the machine id is the same, the record
-// may be left from before the last boot of this machine. But if the record remains after its lease
-// must have run out, it belongs to a second machine, which is a copy of this one.
+// Looks for a second machine with this node's name, by the `instance` records with another boot id
+// (an id that changes at each boot). If the machine id is different, too, there is a second
+// machine. If it is the same, the record may be left from before this machine's last boot. But if
+// the record outlives its lease, a copy of this machine keeps it.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -56,8 +53,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Records `why`, the reason why this node must begin no new work now, and `degraded`, the reason
-// that the record `instance` shows. If `why` is empty, the node may act again.
+// Records `why` this node must begin no new work now, and the trouble that the record `instance`
+// shows, `degraded`. If `why` is empty, the node may begin new work.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -66,10 +63,10 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// Returns why the store may have been replaced or restored from a snapshot since this node saw it
-// last, or an empty string if it seems unchanged. Also writes the store's epoch and revision to
-// disk: a changed epoch and a loss immediately, and a changed revision only at intervals. So the
-// revision on disk may be lower than the last one that the node has seen, but never higher.
+// Returns why the store may have been replaced or restored from a snapshot, or an empty string if
+// it seems to be the one that this node knows. Also writes its epoch and revision to disk: a
+// changed epoch or a loss immediately, and a changed revision at intervals. So the revision on disk
+// may be too low, but never too high.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const KeyValue* const record = epoch_.find(key_of(KeyKind::epoch));
@@ -94,9 +91,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets the revision at which this process wrote the record `active`, but only if the store was
-// restored from a snapshot or replaced. Such a store continues from an older revision, so the same
-// revision number may belong to another write there.
+// If the store was restored from a snapshot or replaced, forgets the revision of the record
+// `active`, since the same number may now belong to another write.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -104,9 +100,8 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// Returns the reason why the node is degraded, for the record `instance`, or an empty string if the
-// node is not degraded. A component's trouble, such as a full disk, makes the node degraded. Other
-// components continue to work meanwhile, and this component repeats the write that has failed.
+// Returns the trouble for the record `instance`, or an empty string. A component's trouble, such as
+// a full disk, is reported here, too, but other components go on working.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

@@ -10,13 +10,12 @@
 namespace fleet {
 namespace {
 
-// The time between the upgrader's `stop` and the exit of this process. Within this time, the store
-// can remove this process's lease, so that the record `instance` does not stay until the lease runs
-// out.
+// How long this process lives on after the upgrader's `stop`. Meanwhile the store can end this
+// process's lease and erase the record `instance`.
 constexpr std::chrono::milliseconds goodbye_time_max{500};
 
-// The pause between two tries to read the ledger, the file with the commands that were begun. A try
-// fails, for example, if this process has no descriptor left.
+// The pause before the ledger (the commands that were begun) is read again after a failure, such as
+// a lack of file descriptors.
 constexpr std::chrono::milliseconds read_again{1'000};
 
 }  // namespace
@@ -27,10 +26,9 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// Handles the upgrader's `welcome`, which says in which role this process runs. Sends `ready`
-// immediately if this process is the first agent after the start of the upgrader, or a fallback
-// (the old version, which runs again after a failed upgrade). Such a process must run even if the
-// store cannot be reached.
+// Handles the upgrader's `welcome`, which says in which role this process runs. The first agent and
+// a fallback (the old version after a failed upgrade) send `ready` immediately, since they must run
+// even if the store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -39,9 +37,8 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// Sends `ready` to the upgrader as soon as this process is ready. A candidate (the new version in
-// an upgrade) is ready only when its `instance` record is in the store, since this record proves
-// that the candidate can reach the store.
+// Sends `ready` once. A candidate (the new version in an upgrade) first waits until its `instance`
+// record is in the store, which proves that it can reach the store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -52,7 +49,7 @@ void NodeAgent::become_ready() {
 }
 
 // Handles the upgrader's `activate`: begins to obey commands and desired versions. The old process
-// of fleet-agent has exited by now, and its ledger on disk says which commands it had begun.
+// has exited by now, and its ledger on disk says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   read_ledger();
@@ -68,9 +65,8 @@ void NodeAgent::read_ledger() {
   desk_.log("no command is obeyed: " + why);
 }
 
-// Reads the ledger (the file with the commands that were begun) again, if it could not be read
-// before. Repeats this every second until the ledger can be read. Then begins to obey commands to
-// upgrade fleet-agent itself.
+// If the ledger (the commands that were begun) could not be read before, tries again every second.
+// After a success, obeys commands to upgrade fleet-agent itself.
 void NodeAgent::read_ledger_again() {
   if (unreadable_.empty() || read_ != nullptr) return;
   read_ledger();
@@ -96,8 +92,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(goodbye_time_max, [this] { stop_now(); });
 }
 
-// Sends `stopped` and exits immediately. That is safe even during a download, since an incomplete
-// download is never taken for a release.
+// Sends `stopped` and exits. A download may be under way: an incomplete one is never mistaken for a
+// release.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -135,8 +131,7 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // If the error is about `cancel`, the upgrader has refused to cancel the upgrade, since the old
-  // version is stopping already.
+  // The upgrader has refused to cancel the upgrade, since the old version is already stopping.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(),

@@ -15,7 +15,7 @@ namespace fleet {
 struct JoinOptions {
   std::string token = "-";  // path of the file with the token; `-` means standard input
   std::string node;         // the node's name; if empty, the machine's host name
-  std::string root;         // a directory to use instead of `/`; if empty, `/` itself
+  std::string root;         // a directory to use instead of `/`; if empty, `/`
   int wait_s = 60;
 };
 
@@ -39,8 +39,7 @@ struct AgentOptions {
   std::string keys;      // a directory with the public keys of publishers
   // The directories below which `file:` URLs may name files.
   std::vector<std::string> allowed_files;
-  // How many releases of each component stay on disk: an upgrade adds one, and the oldest are
-  // removed. If it is 0, all stay.
+  // How many releases of each component stay on disk; an upgrade removes the oldest. 0: all stay.
   std::size_t keep = 5;
   std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";

@@ -1,7 +1,6 @@
-// Decides when a request to upgrade is sent to a component's upgrader, and when it is sent again.
-// The upgrader may exit before it has read the request. Or it may refuse the request as busy, since
-// it is just starting, about to exit, or carrying out another upgrade. In these cases, the request
-// is sent again as soon as that upgrader, or the next one, can accept it.
+// Decides when a request to upgrade is sent to a component's upgrader. The upgrader may exit before
+// it reads the request, or may refuse it as busy, for example during another upgrade. The request
+// is then sent again as soon as this upgrader, or the next one, can accept it.
 #pragma once
 
 #include <string>
@@ -18,13 +17,12 @@ class PendingRequest {
 
   // Returns the request, with the name under which it was most recently sent.
   [[nodiscard]] const upgraderctl::UpgradeRequest& request() const { return request_; }
-  // Gives the request a new name. This is needed before the request is sent again, since an
-  // upgrader ignores a request whose name it has already answered. The id of the upgrade stays the
-  // same, so the upgrader does not begin a second upgrade.
+  // Gives the request a new name, since an upgrader ignores a request whose name it has answered
+  // before. The id of the upgrade stays the same, so no second upgrade begins.
   void rename(std::string name) { request_.request = std::move(name); }
 
-  // Returns whether the request must be sent now to the upgrader that has written this status. That
-  // is so if this upgrader has not been sent the request, and would accept it.
+  // Returns whether to send the request now to the upgrader that has written this status: it has
+  // not got the request yet, and would accept it.
   [[nodiscard]] bool is_due(const upgraderctl::Status& status) const {
     return !has(status) && status.phase == "running";
   }
@@ -37,12 +35,10 @@ class PendingRequest {
   [[nodiscard]] bool has(const upgraderctl::Status& status) const {
     return is_written() && life_ == status.upgrader.started;
   }
-  // Returns whether the request was sent and may still be accepted. That is so if take_back() was
-  // not called after the request was sent.
+  // Returns whether an upgrader has got the request and may still accept it.
   [[nodiscard]] bool is_written() const { return !life_.empty(); }
 
-  // Returns true if this status, which an upgrader has written, shows that the upgrader has
-  // accepted the request.
+  // Returns whether this status shows that the upgrader has accepted the request.
   [[nodiscard]] bool was_taken(const upgraderctl::Status& status) const {
     const upgraderctl::Answer* answer = find_answer(status, request_.request);
     return is_under_way(status, request_.id) || find_ending(status, request_.id) != nullptr ||

@@ -5,14 +5,13 @@
 namespace fleet {
 namespace {
 
-// The pause after the store's answer to a transaction was lost. When this pause ends, PlanPart (the
-// class that decides what this node does for a plan) decides again. At that time, the local copy of
-// the records most likely shows whether the transaction was committed.
+// The pause after an answer of the store was lost. After it, the local copy of the records most
+// likely shows whether the transaction was committed, and PlanPart (the class that decides what
+// this node does for a plan) decides again.
 constexpr std::chrono::milliseconds write_again{1'000};
 
-// The pause after the store has denied a transaction, for example because the store is full. This
-// pause is longer than `write_again`, since all members of a plan may repeat their transactions at
-// the same time.
+// The pause after the store has denied a transaction, for example because it is full. It is longer
+// than `write_again`, since all members of a plan may try again at the same time.
 constexpr std::chrono::milliseconds denied_again{10'000};
 
 }  // namespace
@@ -26,9 +25,8 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
               .keeps = [this](const std::string& key) { return is_wanted(key); }},
              settings_.seed) {}
 
-// Returns whether this node needs the record with this key. The node needs the record of each plan,
-// and the record that shows that the node itself is a member of a plan. The records of other
-// members are dropped, so that the work for one change does not grow with the number of members.
+// Returns whether to keep the record with this key: a plan, or this node's own membership of a
+// plan. Members of a plan may be thousands, so records of other members are dropped.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;
@@ -42,8 +40,7 @@ void PlanDesk::look() {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
   }
-  // Forget the plans that were erased from the store. If a hook of such a plan is still running,
-  // forget the plan only when the hook has ended.
+  // Forget plans that were erased from the store, but not while their hooks are running.
   std::erase_if(running_, [this](const auto& one) {
     return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
   });

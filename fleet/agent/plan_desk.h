@@ -31,9 +31,8 @@ class PlanDesk {
   // plan. Called when the node's records have changed, and when this process becomes or ceases to
   // be the node's active fleet-agent.
   void look();
-  // Kills all hooks. Called before this process exits, since a hook of this process must not run
-  // beside a hook of the next process. The reboot command is not killed: the reboot that it began
-  // may be the reason why this process has to exit.
+  // Kills all hooks, since none may run beside a hook of the next process of fleet-agent. Spares
+  // the reboot command: the reboot may be the reason why this process must exit.
   void kill_hooks();
 
  private:

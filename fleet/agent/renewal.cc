@@ -17,7 +17,7 @@ namespace {
 
 constexpr UnixSeconds between_writes = 3'600;
 
-// The mode of the certificate file. Everybody may read the file, since a certificate is not secret.
+// The certificate is not secret, so everybody may read its file.
 constexpr unsigned int certificate_mode = 0644;
 
 // Returns the time in the file, or 0 if the file is absent or cannot be read.
@@ -84,9 +84,8 @@ std::string CertificateClock::keep_next(const std::string& pem) const {
   return replace_file(next_beside(certificates_.own), pem, certificate_mode);
 }
 
-// Replaces the machine's certificate by the one that keep_next() has kept, if the kept one is valid
-// by now. If the kept one does not expire later than the machine's certificate, it is not needed
-// any more, and is removed instead.
+// Replaces the machine's certificate by the one that keep_next() has kept, if that is valid by now.
+// If it would not expire later than the machine's certificate, removes it instead.
 void CertificateClock::use_next() const {
   const auto coming = next();
   if (!coming || !why_too_early(time(), *coming).empty()) return;
@@ -105,8 +104,8 @@ JudgingTime CertificateClock::judge() const {
           .wait = own ? why_too_early(now, *own) : ""};
 }
 
-// Writes the time to the file. First reads the file, since during an upgrade two processes of
-// fleet-agent run, and the other process may have written a later time.
+// Writes the time to the file. Reads the file first: during an upgrade, another process of
+// fleet-agent may have written a later time.
 std::string CertificateClock::keep(bool at_once) {
   durable_ = std::max(durable_, kept_in(file_));
   const auto fresh = durable_from(time(), validity_of(content_of_file(certificates_.own)), at_once);
@@ -125,8 +124,8 @@ std::string next_beside(const std::string& own) {
 
 namespace {
 
-// The time between two checks whether the certificate must be renewed. If a request for a new
-// certificate was refused, the next check makes another request.
+// How often to check whether the certificate must be renewed. After a refusal, the next check makes
+// a new request.
 constexpr std::chrono::hours look_interval{1};
 
 }  // namespace
@@ -151,15 +150,14 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // Write the time to disk only while the store answers. Its answers show that the machine's clock
-  // is about right: with a wrong clock, this machine would have refused the store's certificate.
+  // If the store answers, the clock is about right: otherwise this machine would have refused the
+  // store's certificate. So write the clock's time to disk only then.
   if (desk_.mirror.follows()) tell(clock_.look());
   clock_.use_next();
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
   if (!validity || !is_renewal_due(*validity, judging_time(clock_.time()))) return;
-  // If the node already has the next certificate, and that certificate becomes valid before the
-  // current one expires, no other certificate is needed.
+  // Make no request if the node already has the next certificate, and that will be valid in time.
   const auto next = clock_.next();
   if (!next || next->from >= validity->until) ask(content_of_file(files_.key));
 }
@@ -178,9 +176,7 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Handles the answer to a request for a new certificate. The answer may belong to a request of an
-// earlier process. So the certificate in the answer is used only if it expires later than the
-// current certificate.
+// Handles the answer to a request for a new certificate, which an earlier process may have made.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -188,10 +184,10 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// Writes a new certificate to the certificate file. The next connection to the store uses the new
-// certificate. But a new certificate that is not valid yet is kept in a file of its own
-// (next_beside()): with it, this node could not connect to the store. Such a certificate comes if
-// the signer's clock is fast, or if this machine's clock is slow.
+// Stores a new certificate for the next connection to the store. If one of the two machines' clocks
+// is wrong, the certificate may not be valid yet, and the node could not connect with it. It then
+// waits in a file of its own (next_beside()). Ignores a certificate that expires no later than the
+// current one.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

@@ -1,9 +1,7 @@
 // Renews the machine's certificate. Also keeps a time on disk, since the machine's clock may be
-// slow, for example if the clock has no battery. The machine uses the later of two times to check
-// whether a certificate is valid: the time of the clock, and the last time that was written to
-// disk. So a machine with a slow clock refuses a certificate that expired before the written time.
-// Such a machine also accepts a store's certificate that was valid at the written time, but is not
-// valid yet by the clock.
+// slow, for example without a battery. The machine checks certificates with the later of two times:
+// the clock's and the one on disk. So even with a slow clock it refuses expired certificates, and
+// accepts a store's certificate that is newer than the clock's time.
 #pragma once
 
 #include <memory>
@@ -22,36 +20,33 @@ struct CertificateTime {
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Returns the time from judging_time() as a text for people. The text says whether this is the time
-// of the machine's clock or the last time that was written to disk.
+// Returns the time from judging_time() as a text for people, which also says whether it is from the
+// clock or from the disk.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
-// Returns why no connection to the store may be tried now, or an empty string if it may be tried.
-// No connection is tried if the machine's own certificate is not valid yet, since the clock is
-// certainly wrong then.
+// Returns why no connection to the store may be tried now, or an empty string. As long as the
+// machine's own certificate is not valid yet, the clock must be wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
-// Returns the time to write to disk now, or no value if nothing needs to be written. Called when
-// the store has answered. A time is written once an hour, and immediately if `at_once` is true,
-// which is the case after a new certificate was stored. The clock's time is not written if it lies
-// outside the validity of the machine's own certificate. The written time never decreases.
+// Returns the time to write to disk, or no value if there is nothing to write. Called when the
+// store has answered. Writes are due once an hour, or immediately if `at_once` is true, after a new
+// certificate was stored. A time outside of the own certificate's validity is not written, and the
+// written time never decreases.
 [[nodiscard]] std::optional<UnixSeconds> durable_from(const CertificateTime& time,
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// Converts the last time that was written to disk (CertificateTime::durable) to the content of its
-// file (durable_text()), and back (durable_of()). The content is one line with the seconds since
-// 1970. For any other text, durable_of() returns 0.
+// Convert CertificateTime::durable to the content of its file (one line with the seconds since
+// 1970), and back. durable_of() returns 0 for any other text.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 
-// Returns the path of the file that keeps the machine's next certificate until that certificate is
-// valid. The file lies beside the file `own`, the machine's own certificate.
+// Returns the path of the file in which the machine's next certificate waits until it is valid. It
+// lies beside the current certificate's file `own`.
 [[nodiscard]] std::string next_beside(const std::string& own);
 
-// Tells the time at which a certificate must be valid to be accepted by this machine. For this,
-// reads the machine's clock, and keeps the latest known time in a file, which fleet-agent reads at
-// its next start.
+// Tells the time with which this machine checks certificates: the clock's, or a later one that is
+// kept in a file across restarts.
 class CertificateClock {
  public:
   CertificateClock(std::string file, Certificates certificates);
@@ -66,9 +61,8 @@ class CertificateClock {
   // Replaces the machine's certificate by the one that keep_next() has kept, if the kept one is
   // valid by now.
   void use_next() const;
-  // Returns the time with which to check the certificates of a new connection. First calls
-  // use_next(): if the node's own certificate has expired, the node can connect only with the
-  // certificate that keep_next() has kept.
+  // Returns the time with which to check the certificates of a new connection. Calls use_next()
+  // before, since the own certificate may have expired meanwhile.
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the clock's time to the file, but at most once an hour. Called when the store has
@@ -86,10 +80,9 @@ class CertificateClock {
   UnixSeconds durable_;
 };
 
-// Renews the certificate. When two thirds of the certificate's life are over, writes a request for
-// a new certificate into the store. When fleet-signer has answered, writes the new certificate to
-// its file. The private key never leaves the machine, and is not renewed. Also makes
-// CertificateClock write the current time to disk.
+// Renews the certificate. When two thirds of its life are over, writes a request for a new one into
+// the store. fleet-signer answers, and the new certificate is written to its file. The private key
+// stays the same, and never leaves the machine. Also makes CertificateClock write the time to disk.
 class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);

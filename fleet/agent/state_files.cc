@@ -44,8 +44,8 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
 
 std::string ledger_text(const NodeLedger& ledger) {
   std::string text;
-  // The name of a version comes from the component's own program, and may contain newlines. Write
-  // each of them as a blank: a second line could not be read, or could look like the file's end.
+  // The component's own program chooses the version's name, which may contain newlines. Replace
+  // them: a further line would be unreadable, or could look like the end of the file.
   const auto add = [&text](const std::string& name, std::string value) {
     std::replace(value.begin(), value.end(), '\n', ' ');
     text += name + " " + value + "\n";
@@ -107,10 +107,9 @@ agent_protocol::Result<KnownStore> read_known_store(const std::string& path) {
   return agent_protocol::Refusal{path + ": is not an epoch and a revision"};
 }
 
-// Replaces the file, and syncs it to disk. The caller writes the file only at intervals, so after a
-// crash it may contain a lower revision than the last one that the node has seen. That does no
-// harm: a node refuses a store with the epoch in the file only if the store's revision is lower
-// than the revision in the file.
+// Replaces the file, and syncs it to disk. The file may contain an older revision than the last one
+// that the node has seen, since it is written only at intervals. That is harmless: a node refuses
+// only a store whose revision is lower than the one in the file.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

@@ -15,12 +15,12 @@ namespace fleet {
 // Returns the content of a ledger file. Each line has the name of a member, a blank, and the
 // member's value as text or as a record in JSON.
 [[nodiscard]] std::string ledger_text(const NodeLedger& ledger);
-// Parses the content of a ledger file. Returns a Refusal if the content is damaged. In that case it
-// is unknown which commands were begun, so no new command may begin.
+// Parses the content of a ledger file. Returns a Refusal if it is damaged. No new command may begin
+// then, since it is unknown which commands were begun.
 [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_from(const std::string& text);
 
-// The file with a component's ledger (the commands that were begun). A write syncs the file to
-// disk, so after a crash the file has either the old or the new content.
+// The file with a component's ledger (the commands that were begun). After a crash, it has either
+// the old or the new content.
 class LedgerFile {
  public:
   // `path` is the path of the ledger file. The directory of the file must exist.
@@ -39,9 +39,8 @@ class LedgerFile {
 // ---- the file by which a node recognizes its store. The only line of this file has the store's
 // epoch and the highest revision that the node has seen
 
-// Reads the file. If the file is absent, returns the value for a node that has not seen any store
-// yet. Returns a Refusal if the file cannot be read or is damaged. In that case it is unknown
-// whether the store is older than the one that the node has seen.
+// Reads the file. Returns a default KnownStore if the file is absent, as on a node that has not
+// seen any store yet. Returns a Refusal if the file is damaged or cannot be read.
 [[nodiscard]] agent_protocol::Result<KnownStore> read_known_store(const std::string& path);
 // Replaces the whole file. Returns an empty string on success, or else the reason for the failure.
 // After a failure, the file has either the old or the new content.
