@@ -9,20 +9,19 @@
 namespace fleet {
 namespace {
 
-// A certificate that expires within this time is reported, as by `fleetctl status`, so that a
-// person has time to make a new one.
+// A certificate is reported this long before it expires, so that a person has time to renew it.
+// `fleetctl status` does the same.
 constexpr UnixSeconds soon_s = 30 * day_seconds;
 // The certificate of the authority is reported a year before it expires, since it has to be
 // replaced on every machine of the cell.
 constexpr UnixSeconds authority_soon_s = 365 * day_seconds;
-// Differences of clocks up to this time are not reported. The check compares the clock of each
-// server with this machine's clock, and this machine's clock with the time of the newest event,
-// which must not be in the future.
+// Smaller differences of clocks are not reported. Each server's clock is compared with this
+// machine's clock, and this machine's clock with the time of the newest event, which cannot be in
+// the future.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// If the store's last snapshot is older than this, the check reports it. fleet-signer takes a
-// snapshot every hour.
+// An older last snapshot of the store is reported, since fleet-signer makes one every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The most machines waiting to join that the check names. The others are only counted.
+// The maximum number of waiting machines that are named. The others are only counted.
 constexpr std::size_t named_max = 10;
 
 void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
@@ -43,7 +42,7 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// Adds a line with the commands that make room, if the store is full and refuses writes.
+// If the store is full and refuses writes, adds a line with the commands that make room.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {
@@ -232,8 +231,8 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
-// Adds a line if the store was restored from a snapshot and no person has accepted its epoch yet. A
-// record that cannot be read is treated like an epoch that is not accepted, as nodes do.
+// Adds a line if the store was restored from a snapshot and nobody has accepted that yet. Nodes do
+// no work until then. A damaged record counts as not accepted, as it does for nodes.
 void check_epoch(const KeyValue& record, std::vector<CheckLine>& lines) {
   const auto read = read_record<Epoch>(record.value);
   const Epoch epoch = read ? read.value() : Epoch{.why = read.reason()};

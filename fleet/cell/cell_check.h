@@ -1,6 +1,5 @@
-// This file checks a cell. From the answers of the store's members and of the controllers, and from
-// the store's records, it decides which parts of the cell work, and says how to repair the others.
-// This file does no input or output.
+// Checks a cell: decides from the records and from the answers of the store's members and the
+// controllers which parts of the cell work, and how to repair the others. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace fleet {
 
 struct MemberFact {
   std::string url = {};
-  // Why the member does not answer, or the trouble that the member reports; empty if all is well.
+  // the reason for a missing answer, or the trouble that the member reports; empty if all is well
   std::string trouble = {};
   bool is_full = false;  // the member's database is at its quota, and refuses writes
 };
@@ -53,9 +52,9 @@ struct CheckLine {
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns the lines that the check prints. There is at least one line about each of: the members,
-// the clocks, the certificates, the controllers, the signers with their snapshots, the machines
-// that wait to join, and the nodes.
+// Returns the lines that the check prints: at least one about each of the members, the clocks, the
+// certificates, the controllers, the signers with their snapshots, the machines that wait to join,
+// and the nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 // The facts that the check needs from the records of a cell.
@@ -64,7 +63,7 @@ struct CellFindings {
   // The expiry times of the certificates of people and controllers, by the names in the
   // certificates. Revoked certificates are left out.
   std::map<std::string, UnixSeconds> expiries = {};
-  // Nodes whose new certificates are late: see is_late() in cell_findings.cc.
+  // the nodes whose new certificates are overdue
   std::vector<std::string> late = {};
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
   // The time of the newest event in the cell's history. If this time is in the future, a clock is

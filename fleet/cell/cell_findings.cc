@@ -10,9 +10,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a node's new certificate is late. A node requests a new certificate when only a
-// third of the old certificate's validity is left. The new certificate is late if it has not come
-// when half of this third is over.
+// Returns whether a node's new certificate is overdue. A node requests it when a third of the old
+// certificate's life is left. If half of this third is over, something must be wrong.
 bool is_late(const Identity& identity, UnixSeconds now) {
   constexpr UnixSeconds parts = 6;  // half of the last third is a sixth
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
@@ -69,9 +68,9 @@ CellFindings findings_in(const Reading& records, UnixSeconds now) {
   CellFindings found;
   for (const KeyValue& record : records.found)
     look_at(record, now, found);
-  // A machine that is approved does not wait for a person any more, but for the signer.
+  // An approved machine waits only for the signer, and no longer for a person.
   std::erase_if(found.joins, [&](const auto& one) { return found.approvals.contains(one.first); });
-  // A node that does not report may be gone for good, so its certificate does not count as late.
+  // A node that does not report may be gone for good and needs no new certificate.
   std::erase_if(found.late, [&](const auto& node) { return !found.reporting.contains(node); });
   return found;
 }

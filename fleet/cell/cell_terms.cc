@@ -26,8 +26,8 @@ std::string why_no_name(const std::string& name) {
   return name + ": a name has at most 63 small letters, digits, `.` and `-`";
 }
 
-// Returns why these machines cannot all have this role, or an empty string if they can. Each name
-// must be a valid id, and no two machines may have the same name, or the same address and port.
+// Returns why these machines cannot all have this role, or an empty string. Their names must be
+// valid ids, and no two may have the same name, or the same address and port.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -48,9 +48,8 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns an error message if two certificates would have the same file, and otherwise an empty
-// string. Without this check, the certificate of a member called `ca` would replace the authority's
-// certificate.
+// Returns an error message if two certificates would have the same file, or an empty string. For
+// example, the certificate of a member called `ca` would replace the authority's.
 std::string why_no_files(const CellTerms& terms) {
   std::set<std::string> files;
   for (const CertificateWanted& one : certificates_of(terms)) {

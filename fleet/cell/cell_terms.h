@@ -1,7 +1,7 @@
-// The terms of a cell, as its administrator orders them: the machines of its store, its controllers
-// and its signers. From the terms follow the certificates that these machines need. This file also
-// converts the terms to the text of a file in the cell's directory, and back, and decides how a
-// later call of `fleetctl cell init` may change the terms. This file does no input or output.
+// The terms of a cell, as an administrator has ordered them: the machines of its store, its
+// controllers and its signers. This file decides which certificates these machines need, and which
+// changes of the terms `fleetctl cell init` accepts later. It also converts the terms to text and
+// back. Does no input or output.
 #pragma once
 
 #include <map>
@@ -14,9 +14,8 @@
 
 namespace fleet {
 
-// The number of days for which the certificates of a cell's authorities are valid: thirty years.
-// The validity is long, since a person has to bring the next certificate to each machine of the
-// cell.
+// How long certificates of a cell's authorities are valid: thirty years, since a person has to
+// bring the next one to each machine of the cell.
 inline constexpr int authority_days = 10'950;
 
 struct CellMachine {
@@ -33,16 +32,14 @@ struct CellTerms {
   std::vector<std::string> signers = {};  // the names of the machines with fleet-signer
 };
 
-// Returns why a cell cannot have these terms, or an empty string if it can. Each cell needs a
-// member, each name must be a valid id, and a name may be listed once as a member, once as a
-// controller and once as a signer. Two members must not have the same address and port, nor may two
-// controllers. A machine that is a member and a controller must have the same address as both. Each
-// certificate must have a file of its own.
+// Returns why a cell cannot have these terms, or an empty string. A cell needs a member, and each
+// name must be a valid id. Within one role, no two machines may have the same name, or the same
+// address and port. A machine with two roles must have the same address in both, and no two
+// certificates may have the same file.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
-// Returns a warning if the number of members is even, and otherwise an empty string. The store
-// works as long as more than half of its members work. So with four members, only one may fail, as
-// with three members.
+// Returns a warning if the number of members is even, or an empty string. More than half of the
+// members must work: of four members, only one may fail, as of three.
 [[nodiscard]] std::string advice_on_members(const CellTerms& terms);
 
 // A certificate that a cell needs, and its key: the files FILE.pem and FILE.key in the cell's
@@ -50,42 +47,40 @@ struct CellTerms {
 struct CertificateWanted {
   std::string file = {};
   std::string name = {};
-  // The authority that signs this certificate, by the name of the authority's file (FILE). Empty if
-  // the certificate is itself an authority's, and is signed with its own key.
+  // The authority that signs this certificate, by its FILE; empty if the certificate is an
+  // authority's own.
   std::string authority = {};
-  // The addresses at which the owner of the certificate is a server. Empty if the owner is only a
-  // client.
+  // the addresses of the owner's servers; empty if the owner is only a client
   std::vector<std::string> addresses = {};
   int days = 0;
 };
 
-// Returns the certificates that a cell needs. The first three certificates are for the authority
-// `ca`, for the authority `members`, by which the store's members trust each other, and for the
-// store's user `root`. The certificates of the machines follow. A certificate with an address is
-// also valid for 127.0.0.1 and ::1.
+// Returns the certificates that a cell needs. The first three belong to the authority `ca`, to the
+// authority `members` (by which the store's members trust each other), and to the store's user
+// `root`. The machines' certificates follow. A certificate with an address is also valid for
+// 127.0.0.1 and ::1.
 [[nodiscard]] std::vector<CertificateWanted> certificates_of(const CellTerms& terms);
 
 // Returns the name FILE of the certificate with which the controller on this machine uses the
 // store.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
-// For one certificate that the cell needs: the files that the cell's directory already has.
+// For one certificate: which of its files exist in the cell's directory.
 struct CertificateThere {
   bool certificate = false;
   bool key = false;
   std::string unfit = {};  // why the existing certificate cannot be used; may be empty
 };
 
-// The certificates to make. A certificate gets a new key, unless the directory has a key for it
-// already. If `refused` is not empty, `make` is empty.
+// The certificates to make, each with a new key unless the directory already has one. If `refused`
+// is not empty, `make` is empty.
 struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
   std::vector<std::string> refused = {};  // the reasons for the refusal, one sentence each
 };
-// Decides which certificates to make. `there` has the existing files, by the names FILE. An
-// existing certificate is never replaced. If the files of an authority are missing, but there is a
-// certificate that this authority has signed, no new authority is made, since nobody would accept
-// that certificate any more.
+// Decides which certificates to make; never replaces an existing one. `there` has the existing
+// files, by their FILE. If an authority's files are missing, but a certificate that it has signed
+// exists, refuses: nobody would accept that certificate with a new authority.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);
@@ -118,10 +113,10 @@ struct CertificatePlan {
 // does not have this form.
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
-// Returns the terms of a cell after `fleetctl cell init` was called with the terms `wanted`.
-// `before` has the cell's terms before the call, or no value for a new cell. Controllers and
-// signers may be added. Returns a Refusal if an address would change, if a member of the store
-// would be added, which needs etcd's own commands, or if a cell cannot have the resulting terms.
+// Merges the terms `wanted` from a call of `fleetctl cell init` into the cell's earlier terms,
+// `before` (no value for a new cell). Controllers and signers may be added. Returns a Refusal if an
+// address would change, or if a member would be added, which needs etcd's own commands. Also
+// refuses if the resulting cell is impossible.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
                                                  const CellTerms& wanted);
 

@@ -14,8 +14,8 @@ constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
 constexpr std::string_view hooks_directory = "hooks";
 
-// The numbers of the rounds in which a trial cell's programs are started and stopped. The store is
-// started first and stopped last, so that the nodes can write to it until they have exited.
+// The rounds in which the programs of a trial cell start and stop. The store starts first and stops
+// last, so that nodes can write to it until they exit.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 
@@ -56,8 +56,8 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// Returns the first of the trial cell's two controllers, which serves HTTPS, like each controller
-// of a real cell. The second one serves plain HTTP.
+// Returns the first of the trial cell's two controllers. It serves HTTPS, as in a real cell; the
+// second one serves plain HTTP.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";
@@ -82,9 +82,8 @@ DevProgram signer(const DevTerms& terms) {
   return one;
 }
 
-// Returns the command line that runs a machine's upgrader with fleet-agent, without the options by
-// which fleet-agent reaches the store. `home` is the machine's directory, or `$home` in a shell
-// script.
+// Returns the command line that runs a machine's upgrader with fleet-agent. The options about the
+// store are not included. `home` is the machine's directory, or `$home` in a shell script.
 std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
   const std::string daemon = home + "/" + std::string(dev_component);
   return {program(terms, "upgrader"),

@@ -63,8 +63,8 @@ struct DevNeed {
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
 // Returns the sample daemon of this version, a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Returns the command line that installs the sample daemon on a machine, as a release to which an
-// undo can return. `home` is the daemon's directory; in a shell script, `home` begins with `$home`.
+// Returns the command line that installs the sample daemon on a machine, so that an undo can return
+// to this release. `home` is the daemon's directory; in a shell script, it begins with `$home`.
 [[nodiscard]] std::vector<std::string> dev_install(const DevTerms& terms, const std::string& home);
 // Returns the path of the installed release in this directory of the daemon.
 [[nodiscard]] std::string dev_installed_release(const std::string& home);
@@ -78,8 +78,8 @@ struct DevNeed {
 // Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Converts the port numbers to the text of the file that keeps them (ports_text), and back
-// (ports_in). If the text is damaged, ports_in() returns 0 for each port.
+// Convert the port numbers to the text of a file, and back. ports_in() returns 0 for each port if
+// the text is damaged.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

@@ -9,12 +9,11 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// The pause before a program that has exited is started again, as long as in the fleet's services
-// for systemd. Each later exit doubles the pause, at most doublings_max times.
+// The pause before an exited program is started again, as in the fleet's systemd units. If the
+// program exits soon again, the pause doubles, at most doublings_max times.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// If a program has run for this time, its earlier exits are forgotten, and the pause after its next
-// exit is restart_first again.
+// If a program has run for this time, its next pause is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace
@@ -118,8 +117,7 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// Stops the programs of the next round, if all programs of this round and of the earlier rounds
-// have exited.
+// Stops the programs of the next round when all programs of the earlier rounds have exited.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

@@ -1,8 +1,8 @@
-// This state machine decides when the programs of a trial cell are started and stopped. The
-// programs are started in rounds, and also stopped in rounds. A program that exits by itself is
-// started again, as init would do. fleetctl starts and signals the processes.
+// Decides when the programs of a trial cell are started and stopped, in rounds: a round begins when
+// the previous one is complete. A program that exits by itself is started again, as init would do.
+// fleetctl starts and signals the processes.
 //
-//   phase      | what happens                          | next
+//   phase      | event                                 | next phase
 //   starting   | all programs of the round work        | starting the next round, or running
 //              | a program of the round exits, or 30 s | stopping, with status 4
 //              | have passed                           |
@@ -41,7 +41,7 @@ struct DevFailed {
 };
 struct DevEnded {
   std::size_t program = 0;
-  std::string how = {};  // such as "exited with status 1", or "cannot be started: REASON"
+  std::string how = {};  // for example "exited with status 1" or "cannot be started: REASON"
 };
 struct DevStopAsked {};
 struct DevTimePassed {};
@@ -95,7 +95,7 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // how many times in succession it has exited soon after its start
+    int deaths = 0;             // the number of its exits in succession soon after a start
     upgrader::Time started{0};  // when the program was started last
     // When to start the program again; no value while it runs.
     std::optional<upgrader::Time> restart_due = {};
@@ -115,8 +115,7 @@ class DevLife {
   int last_start_ = 0;
   int last_stop_ = 0;
   bool failed_ = false;
-  // The time by which the processes of the current round must have started or ended. A round is a
-  // group of processes that start, or stop, together.
+  // The programs of the current round must have started or ended by this time.
   std::optional<upgrader::Time> deadline_ = {};
 };
 

@@ -25,9 +25,9 @@ inline constexpr int controller_port = 8'443;
 // then the controllers and the signers.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files for one machine. A machine gets its own private keys. A machine with
-// fleet-signer also gets the private keys of the authority and of the store's user `root`.
-// `content` returns the content of a file in the cell's directory, such as `ca.pem`.
+// Returns the files for one machine, with its own private keys. A machine with fleet-signer also
+// gets the private keys of the authority and of the store's user `root`. `content` reads a file in
+// the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
