@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// Returns why the certificate cannot be used in the needed role, such as `is not a client's`, or an
-// empty string if it can. The roles are authority, client and server.
+// Returns why the certificate does not have the needed role (authority, client or server), such as
+// `is not a client's`, or an empty string.
 std::string missing_role(X509* certificate, const CertificateNeed& need) {
   const bool is_authority = X509_check_ca(certificate) == 1;
   if (need.is_authority) return is_authority ? "" : "is not an authority's";

@@ -25,8 +25,8 @@ struct CertificateNeed {
   std::vector<std::string> addresses = {};  // the IP addresses that the certificate must have
 };
 // Returns why the certificate does not meet the conditions `need` at the time `now`, or an empty
-// string if it does. Checks the name, the private key, the role, the authority, the addresses and
-// the validity of the certificate. If `key` is empty, does not check the private key.
+// string. Checks its name, role, authority, addresses and validity and, unless `key` is empty, its
+// private key.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

@@ -24,9 +24,8 @@ std::string common_name(X509_NAME* subject) {
   return size < 0 ? "" : std::string(name, static_cast<std::size_t>(size));
 }
 
-// Sets the common name, as V_ASN1_UTF8STRING. With the type MBSTRING_UTF8, OpenSSL would refuse a
-// name of more than 64 bytes, but the name in a node's certificate (`node:` and the node's name)
-// may be longer.
+// Sets the common name, with the type V_ASN1_UTF8STRING. With MBSTRING_UTF8, OpenSSL would refuse
+// more than 64 bytes, which the name in a node's certificate (`node:NAME`) may have.
 bool set_common_name(X509_NAME* subject, const std::string& name) {
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   return X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING, text, -1, -1, 0) == 1;
@@ -46,9 +45,8 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns the facts about a certificate that a record of the cell contains. A certificate is valid
-// from one day before it was signed, so the time of signing is a day after the beginning of the
-// validity.
+// Returns the facts about a certificate that a record contains. The validity begins a day before
+// the time of signing, so that time is computed from it.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
@@ -72,8 +70,8 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// Adds the extensions that say what the certificate may be used for. A server's certificate may
-// also be used as a client's, since each member of the store is also a client of the other members.
+// Adds the extensions that say how the certificate may be used. A server may also be a client, as
+// each member of the store is a client of the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
@@ -132,8 +130,8 @@ struct KeyProof {
   std::string error = {};   // why the request or the certificate is refused; empty if both are good
 };
 
-// Checks whether a request was made with the key of the certificate `text`, and whether the
-// authority has signed that certificate for the name `name`.
+// Checks whether the owner of the certificate `text` has made the request: both must have the same
+// key, and the authority must have signed the certificate for `name`.
 KeyProof proof_of_key(const std::string& request_text, const std::string& text,
                       const std::string& authority_text, const std::string& name) {
   const Request request(

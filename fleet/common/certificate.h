@@ -1,7 +1,6 @@
-// Makes and reads certificates and certificate requests, as texts in PEM. The store knows a client
-// by the name in the client's certificate. So a client must not choose this name: the signer
-// decides which name a certificate gets, and takes only the public key from a request. Private keys
-// never leave the machine on which they were made.
+// Makes and reads certificates and certificate requests, as texts in PEM. The store identifies a
+// client by the name in its certificate, so a client must not choose that name: the signer decides
+// it, and uses only the public key of a request. Private keys never leave their machine.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +23,12 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // the name that the certificate gets, such as `node:n1`
-  bool only_renews = false;  // if true, the request must be for `name`
+  bool only_renews = false;  // if true, a request for another name is refused
   int days = 0;
   // IP addresses of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};
-  // If true, the certificate is for an authority, and is signed with this authority's own key,
-  // `signer.key`. `signer.certificate` is then empty.
+  // If true, the certificate is for an authority and signed with its own key, `signer.key`;
+  // `signer.certificate` is empty.
   bool is_authority = false;
 };
 
@@ -42,8 +41,8 @@ struct Signed {
 // Returns why this authority cannot sign certificates, or an empty string if it can.
 [[nodiscard]] std::string why_cannot_sign(const Signer& signer);
 
-// Signs a request. The certificate is valid from one day before now, so that a machine whose clock
-// is behind accepts the certificate.
+// Signs a request. The validity begins a day ago, so that a machine whose clock is slow accepts the
+// certificate.
 [[nodiscard]] Signed sign(const Signing& signing);
 
 // Returns a certificate request for the name, signed with this key. Returns an empty string if the
@@ -75,8 +74,8 @@ struct RevocationList {
   std::string list = {};   // the list in PEM; empty if there was an error
   std::string error = {};  // why the list could not be made
 };
-// Returns the list `before` with the serial numbers `serials` added, signed anew and valid for
-// `days` days. If `before` is empty, the returned list has only `serials`.
+// Adds the serial numbers `serials` to the list `before`, which may be empty, and signs the result.
+// It is valid for `days` days.
 [[nodiscard]] RevocationList with_revoked(const std::string& before,
                                           const std::vector<std::string>& serials,
                                           const Signer& signer, int days);

@@ -14,7 +14,7 @@
 namespace fleet {
 namespace {
 
-// The number of random bytes in an id: so many that no id is ever made twice.
+// The number of random bytes in an id. So many make it practically impossible to get an id twice.
 constexpr std::size_t id_bytes = 16;
 
 std::string line_of(const std::string& path) {

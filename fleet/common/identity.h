@@ -1,5 +1,5 @@
-// Finds out ids and facts of this process and its machine, for the store's records, and converts
-// times to texts. By the ids, fleet-agent recognizes another machine that uses the same node name.
+// Finds out ids and facts of this process and its machine for records, and converts times to texts.
+// With the ids, fleet-agent recognizes a second machine with the same node name.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,12 @@
 
 namespace fleet {
 
-// Returns a new random id. Reads no file, since a unit of systemd may hide /proc/sys from its
-// processes.
+// Returns a new random id. Does not read one from /proc/sys, which a systemd unit may hide.
 [[nodiscard]] std::string new_instance_id();
 // Returns the first line of the file, an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
-// Returns a hash of the machine id in the file. No two machines have the same machine id, unless
-// one is a copy of the other. Returns an empty string if there is no machine id.
+// Returns a hash of the machine id in the file, or an empty string if there is none. Two machines
+// with the same id are copies of each other.
 [[nodiscard]] std::string machine_id(const std::string& file);
 // Returns four facts about this machine, by their names: `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();

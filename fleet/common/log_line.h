@@ -1,7 +1,6 @@
-// Writes lines of a program's log to standard error, and finds the last line of another program's
-// output. A log line may contain text from outside, for example from records or from the output of
-// other programs. So each line is escaped: such text cannot begin a second line, and cannot send
-// control sequences to a terminal.
+// Writes log lines to standard error, and finds the last line of another program's output. Log
+// lines are escaped, since they may quote records or other programs: such text must not begin a new
+// line or send control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,8 @@ inline constexpr std::size_t log_columns_max = 4'000;
 // Returns the text as the log shows it: escaped, and cut if it is too long.
 [[nodiscard]] std::string log_text(std::string_view text);
 
-// Writes the line `PROGRAM: TEXT` to standard error. Never waits for the reader of the log: if
-// there is no room for the line, the line is lost.
+// Writes the line `PROGRAM: TEXT` to standard error. Never blocks: if the reader of the log is too
+// slow, the line is lost.
 void log_line(std::string_view program, std::string_view text);
 
 // ---- the last line of a program's output, to be put into a record of the store

@@ -43,8 +43,8 @@ inline Key key_in(const std::string& text) {
   return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// Returns the text that a function of OpenSSL, such as PEM_write_bio_X509, writes to a memory BIO.
-// Returns an empty string if the function fails.
+// Returns what a function such as PEM_write_bio_X509 writes to a memory BIO, or an empty string if
+// the function fails.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));

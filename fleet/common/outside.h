@@ -1,6 +1,6 @@
-// Sends HTTP requests to servers that are not part of the fleet: receivers of webhooks, sources of
-// releases, Prometheus servers, and daemons that report measures. Each request runs in a thread of
-// libuv's pool, so a slow server does not block the event loop.
+// Sends HTTP requests to servers outside of the fleet: receivers of webhooks, sources of releases,
+// Prometheus, and daemons that report measures. Threads of libuv's pool send them, so a slow server
+// does not block the event loop.
 #pragma once
 
 #include <uv.h>
@@ -37,7 +37,7 @@ class Outside {
   // The limits for one answer. An answer that comes too late or is too long counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
-    // The most bytes of a body, more than the index of a source with thousands of releases has.
+    // The maximum size of a body: more than the index of thousands of releases needs.
     std::size_t bytes_max = 16'777'216;
   };
 

@@ -5,12 +5,11 @@
 namespace fleet {
 namespace {
 
-// The length of the record's lease: if the process is killed, the record disappears after about
-// this time.
+// The length of the lease: the record of a killed process disappears after about this time.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
-// The pause before the next try after the store has denied the write. In this time, a person may
-// grant a missing permission.
+// The pause after the store has denied the write. A person may grant the missing permission
+// meanwhile.
 constexpr std::chrono::milliseconds denied_time{60'000};
 
 }  // namespace
@@ -37,9 +36,9 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
   write();
 }
 
-// Writes the record, even if the store has a record of another process at this key. If two
-// processes use the same key by mistake, the last write counts. A process does not repeat its write
-// when another one has replaced the record: otherwise both would write for ever.
+// Writes the record, and replaces that of another process with the same key. Does not write it
+// again after another process has replaced it: two processes with the same key would otherwise
+// write for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

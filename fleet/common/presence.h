@@ -17,16 +17,15 @@ namespace fleet {
 
 class Presence {
  public:
-  // `key` is the key of the record that shows that this process runs. Each time the store denies
-  // the write of this record, for example because a permission is missing, `denied` is called with
-  // the store's message.
+  // `key` is the key of the record that shows this process. `denied` gets the store's message each
+  // time it denies the write, for example for lack of permission.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});
 
-  // Writes the record with the value `value` as soon as this process has a lease, and again after
-  // each loss of the lease. The same transaction also writes the records `lasting`, which have no
-  // lease, so that they stay in the store when the process has exited.
+  // Writes the record with this value as soon as this process has a lease, and again after each
+  // loss of it. The same transaction writes the records `lasting`, which have no lease and so
+  // outlive the process.
   void show(std::string value, std::vector<Put> lasting = {});
   // Ends the lease, so that the store erases the record. The records `lasting` stay.
   void end();

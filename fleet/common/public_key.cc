@@ -21,8 +21,8 @@ constexpr std::string_view strong_keys =
 constexpr auto strong_curves =
     std::to_array<std::string_view>({"prime256v1", "secp384r1", "secp521r1"});
 
-// Returns the name of the key's curve. Returns an empty string if the key has parameters of its
-// curve instead of a name: such parameters may describe a weak curve.
+// Returns the name of the key's curve, or an empty string if the key has explicit parameters
+// instead, which may describe a weak curve.
 std::string curve_of(const EVP_PKEY* key) {
   std::array<char, 64> name{};
   std::size_t size = 0;

@@ -1,8 +1,7 @@
-// Decides which public keys may be in certificates: only strong keys that etcd, curl and GnuTLS all
-// support. This file also makes the digests by which machines and people recognize a key: a machine
-// that joins a cell recognizes the cell's authority by the digest of the authority's key, and
-// people recognize the machine by the fingerprint of the machine's key. Certificates and keys are
-// texts in PEM; see certificate.h. Random secrets are made here, too.
+// Decides which public keys certificates may contain: strong ones that etcd, curl and GnuTLS all
+// support. Also makes digests of keys. By them, a new machine recognizes the cell's authority, and
+// people recognize the machine. Random secrets are made here, too. Certificates and keys are texts
+// in PEM.
 #pragma once
 
 #include <openssl/types.h>
@@ -15,8 +14,8 @@ namespace fleet {
 
 inline constexpr int rsa_bits_min = 2'048;
 
-// Returns why the key is refused, or an empty string if the key is accepted. Accepted are RSA keys
-// of at least 2048 bits, and keys on the curves P-256, P-384, P-521, Ed25519 and Ed448.
+// Returns why the key is refused, or an empty string. RSA keys of at least 2048 bits and the curves
+// P-256, P-384, P-521, Ed25519 and Ed448 are accepted.
 [[nodiscard]] std::string why_weak_key(const EVP_PKEY* key);
 
 // Returns the SHA-256 of the text, in hexadecimal.

@@ -63,7 +63,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // Check that the record can be parsed: a published record is never changed.
+  // A published record is never changed, so make sure now that it can be parsed.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

@@ -1,6 +1,6 @@
-// Makes the record of a release from the release's manifests, one for each architecture, and checks
-// them. A person may publish a release by fleetctl or by HTTP, and a controller may publish one
-// from a source of releases. This file does no input or output.
+// Makes the record of a release from its manifests, one for each architecture, and checks them.
+// fleetctl, the HTTP server and the controller's search for new releases all publish in this way.
+// Does no input or output.
 #pragma once
 
 #include <string>
@@ -12,9 +12,8 @@
 namespace fleet {
 
 // Returns the digest of a release: the SHA-256 of all its manifests with their architectures and
-// signatures, in the order in which the release lists them. Each record that orders a version, such
-// as a desired version, contains the digest, so that no node accepts another release with the same
-// version.
+// signatures, in the release's order. Records that order a version contain the digest, so that no
+// node accepts a different release of the same version.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 class ReleaseDraft {
@@ -25,9 +24,8 @@ class ReleaseDraft {
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  // Returns the record of the release. Returns a Refusal if there is no manifest, if the manifests
-  // belong to another component, if two are for the same architecture, or if the record cannot be
-  // parsed.
+  // Returns the record of the release. Returns a Refusal if there is no manifest, one belongs to
+  // another component, two are for the same architecture, or the record cannot be parsed.
   [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:

@@ -14,35 +14,31 @@ Keys one(KeyKind kind) {
   return {key_of(kind)};
 }
 
-// Returns the permissions of a node. A node may read and write the keys below `node/ID/`, and may
-// read the records of the cell that it needs. Since the prefix ends in `/`, the node `n1` has no
-// permission for the keys of `n10`.
+// Returns the permissions of a node: to write below `node/ID/`, and to read those records of the
+// cell that it needs. The prefix ends in `/`, so `n1` has no permission for the keys of `n10`.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),
                     one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the permissions of an operator. An operator gives nodes orders, but issues no
-// certificates, publishes no releases and changes no settings. An operator may write all keys below
-// `node/`, since narrower permissions would need three ranges of keys for each node. So an operator
-// can also write a request for a certificate of a node. But the signer refuses a request that was
-// not made with the key of the node's current certificate.
+// Returns the permissions of an operator, who gives orders to nodes, but issues no certificates,
+// publishes no releases and changes no settings. Narrower permissions below `node/` would need
+// three ranges of keys for each node. So an operator can also request a node's certificate, but the
+// signer refuses requests that were not made with the node's key.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the permissions of a controller. A controller reads all records, and writes most of them.
-// A controller cannot write the records that decide who is in the cell: identities, tokens and
-// approvals. It may not change the store's users and roles, or take snapshots, which etcd allows
-// only to users with all permissions.
+// Returns the permissions of a controller. It reads all records and writes most of them, but not
+// those that decide who is in the cell: identities, tokens and approvals. Users, roles and
+// snapshots of the store need etcd's role `root`, which no controller has.
 //
-// Earlier versions of this project let controllers write all records. In a cell from such a
-// version, a controller must lose this old permission. The new permission to read all records is
-// for the same range of keys, so it replaces the old permission in etcd. The permissions to write
-// are granted before it, so that a running controller can always write its records.
+// Earlier versions let controllers write all records. In an old cell, the new permission to read
+// all records replaces that permission, since both are for the same range of keys. The permissions
+// to write are granted first, so that a running controller can always write.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

@@ -1,6 +1,5 @@
-// Decides which keys a user of the store may read and write. The first part of the user's name is
-// the kind of user: for example, `operator:anna` has the permissions of an operator. This file does
-// no input or output.
+// Decides which keys a user of the store may read and write, by the kind of user in the first part
+// of the name: `operator:anna` has the permissions of an operator. Does no input or output.
 #pragma once
 
 #include <string>

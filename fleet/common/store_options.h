@@ -1,6 +1,6 @@
-// Defines the options that all programs of the fleet have: --help, --version, and the endpoints and
-// certificate files with which a program reaches the store. Also makes the text that a program
-// prints for --help, for --version, or for a wrong command line.
+// Defines the options that all programs of the fleet have: --help, --version, and those for the
+// store's endpoints and certificates. Also makes the text that a program prints for --help, for
+// --version, or for a wrong command line.
 #pragma once
 
 #include <string>
@@ -31,12 +31,11 @@ void add_help_options(CLI::App& app, const std::string& version);
 // Parses the command line. Throws a CLI::Error if the command line is wrong, an option has an empty
 // value, or --help or --version is given.
 void parse(CLI::App& app, int argc, const char* const* argv);
-// Returns the text for an exception that was thrown when the command line was parsed: the help, the
-// version, or the error. After an error, the exit status is `status_wrong`.
+// Returns the text for an exception of the command line's parser: the help, the version, or an
+// error with the exit status `status_wrong`.
 [[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);
 
-// Adds the options for the store to the command line. `whose` says in the help text whose
-// certificate the program uses.
+// Adds the options for the store. `whose` says in the help whose certificate the program uses.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

@@ -57,7 +57,7 @@ std::string why_unread(const std::string& path) {
 std::optional<std::string> beginning_of_file(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   std::string text(most, '\0');
-  // read() does not throw. If `path` is a directory, bad() returns true afterwards.
+  // read() does not throw: if `path` is a directory, bad() is true afterwards.
   file.read(text.data(), static_cast<std::streamsize>(most));
   if (!file.is_open() || file.bad()) return std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));

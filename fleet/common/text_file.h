@@ -11,9 +11,8 @@ namespace fleet {
 
 // Returns the file's whole content, or an empty string if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// Returns the whole content of a regular file, or no value if there is no file at this path.
-// Returns a Refusal if the file cannot be read, or is not regular, such as a FIFO, from which a
-// read could wait for ever.
+// Returns the content of a regular file, or no value if the path does not exist. Returns a Refusal
+// if the file cannot be read or is not regular: reading a FIFO, for example, could block for ever.
 [[nodiscard]] agent_protocol::Result<std::optional<std::string>> content_of_regular_file(
     const std::string& path);
 // Returns why the file cannot be read, such as `PATH: No such file or directory`, or an empty

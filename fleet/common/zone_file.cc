@@ -12,7 +12,7 @@ namespace {
 const std::string directory = "/usr/share/zoneinfo/";
 
 // Returns whether the name has only letters, digits and `+-_/`, and does not begin with `/`. Such a
-// name cannot lead out of the directory of time zones.
+// name stays inside of the directory of time zones.
 bool is_name(const std::string& name) {
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
