@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout in this state needs a driver. In the state `created`, the rollout needs
-// no driver, since some of its records are still missing.
+// Returns whether a rollout in this state needs a driver. A rollout in the state `created` needs
+// none, since some of its records are still missing.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||
@@ -85,8 +85,8 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // If drivers of `id` repeatedly end soon after their start, each pause is twice as long as the
-  // last one, up to `longest_rest_ms`. Pauses that ended long ago are forgotten.
+  // If drivers of `id` end soon after their start again and again, the pause doubles each time, up
+  // to `longest_rest_ms`. Long ago ended pauses are forgotten.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -24,8 +24,8 @@ void log(const std::string& line) {
   log_line("fleet-controller", line);
 }
 
-// Before this process exits, it waits at most this long until the store has removed the keys
-// `driver/ID` of this process's drivers.
+// How long this process waits before its exit for the store to remove its drivers' keys,
+// `driver/ID`.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -50,8 +50,8 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
   UPGRADER_CHECK(signals_.begin(&loop_, {SIGTERM, SIGINT}, [this](int) { leave_all(); }));
 }
 
-// Writes two records of this controller: one that lists the controller by its name, and one that
-// shows that this process runs. The second record has a lease.
+// Writes a record that lists this controller by its name, and one with a lease that shows that this
+// process runs.
 void Controller::show_presence() {
   const std::string name = controller_record_name(options_.name);
   if (name.empty()) {
@@ -79,8 +79,8 @@ int Controller::run() {
   return 0;
 }
 
-// Follows the records of this kind, but not the records below their keys: the record of a rollout
-// or plan is needed here, but not the record of each of its nodes.
+// Follows the records of this kind. Drops the records below their keys: the record of a rollout is
+// needed here, but not those of its nodes.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   const std::string prefix = prefix_of(kind);
   return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {
@@ -106,8 +106,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Makes the event loop call look() later. look() must not be called here, since it may destroy the
-// Driving object that has called this function.
+// Lets the event loop call look() later: look() may destroy the Driving object that is calling this
+// function.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -140,8 +140,8 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver that brings nodes to the desired versions, if other components than before have a
-// desired version. A controller then starts a new driver for these components.
+// Ends the driver of desired versions if the set of components with a desired version has changed.
+// A controller then starts a new driver for the new set.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
@@ -196,9 +196,8 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has removed the record of this process and the keys of its drivers. The
-// key `driver/events`, of the driver that writes the history, does not count: the class Front
-// (front.h) waits for its removal.
+// Returns whether the store has removed this process's record and its drivers' keys. Ignores the
+// key of the driver that writes the history: the class Front (front.h) waits for that.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

@@ -1,8 +1,7 @@
-// Defines the class that does the main work of fleet-controller. It follows the records of
-// rollouts, plans and desired versions. For each rollout or plan without a driver, it starts a
-// driver, a state machine that carries out the rollout or plan step by step. One more driver brings
-// nodes to the desired versions. If several controllers start a driver for the same rollout, only
-// one of these drivers gets the driver's key in the store, and works.
+// Defines the main class of fleet-controller. It follows the records of rollouts, plans and desired
+// versions, and starts a driver (a state machine that carries them out) for each rollout or plan
+// without one. One more driver brings nodes to the desired versions. If several controllers start a
+// driver for the same work, only the one that gets the driver's key in the store works.
 #pragma once
 
 #include <uv.h>
@@ -32,9 +31,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until this controller has got SIGTERM or SIGINT, and then until the keys of its drivers
-  // are removed from the store, so that other controllers can continue its rollouts and plans.
-  // Returns the exit status.
+  // Runs until SIGTERM or SIGINT, and then until the store has removed the keys of this
+  // controller's drivers, so that other controllers can continue the work. Returns the exit status.
   int run();
 
  private:
@@ -65,8 +63,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  // `presence_` writes the record that shows that this process runs, and `life_` is a local copy of
-  // this record. Both are null if the controller's name cannot be a part of a key.
+  // `presence_` writes the record that shows this process, and `life_` is a local copy of it. Both
+  // are null if the controller's name cannot be a part of a key.
   std::unique_ptr<Presence> presence_;
   std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common prefix of these keys. One watch follows all keys with this prefix, so
-// that changes of different keys arrive in the order in which they were made.
+// Returns the longest common prefix of these keys. One watch follows all keys with this prefix,
+// since several watches could report changes in a wrong order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -126,9 +126,9 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Called when a reading has failed or the watch was lost. If this was the first reading, the driver
-// gets the event ReadingFailed. Later, Following reads all records again by itself, and the driver
-// gets the new reading.
+// Called when a reading has failed or the watch was lost. If the driver waits for a reading, tells
+// it that the reading has failed. Otherwise does nothing: Following reads all records again, and
+// the driver then gets the new reading.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   following_ = nullptr;

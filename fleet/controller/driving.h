@@ -1,6 +1,6 @@
-// Connects one driver with the store. A driver is a state machine, such as one that carries out a
-// rollout or plan. The class Driving gets a lease for the driver's key, performs the driver's
-// actions, and reports their outcomes to the driver. This file decides nothing.
+// Connects one driver (a state machine that carries out a rollout or plan) with the store: gets a
+// lease for the driver's key, performs the driver's actions, and reports their outcomes to it.
+// Decides nothing.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,7 @@
 
 namespace fleet {
 
-// A driver of any kind: it carries out a rollout, a plan or the cell's desired versions, or it
-// writes the history.
+// A driver of any kind: for a rollout, a plan, the cell's desired versions, or the history.
 class AnyDriver {
  public:
   AnyDriver() = default;
@@ -60,10 +59,9 @@ class Driving {
     std::function<void(bool loud, const std::string& text)> log;
     // Returns the time of the wall clock, or no value for a driver that does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout (see gates.h), and later passes their answers to the function in
-    // the second argument.
+    // Asks the gates of a rollout (gates.h), and passes their answers to the second argument later.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driver has ended. Must not destroy the Driving object, which makes the call.
+    // Called when the driver has ended. Must not destroy its caller, the Driving object.
     std::function<void()> ended;
   };
 
@@ -78,7 +76,7 @@ class Driving {
 
   [[nodiscard]] bool is_over() const { return over_; }
   // Returns whether the driver has ever had its key in the store. A driver works only while it has
-  // its key, so that no two controllers drive the same rollout.
+  // the key, so that no two controllers drive the same rollout.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 

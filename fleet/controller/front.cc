@@ -51,8 +51,8 @@ namespace {
 
 // The time between two checks of the store's members and of this process.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for one member's answer about its own state. No other member can answer this
-// question, so the limit is short.
+// How long to wait for a member's answer about its own state. It is short, since a silent member is
+// a result, too.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -72,9 +72,8 @@ std::int64_t resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-// Returns the name and the expiry of the first certificate in the PEM file `path`. `what` says what
-// the certificate is used for. If the file contains no certificate, `trouble` in the result says
-// so.
+// Returns the name and the expiry of the first certificate in the PEM file `path`, or a `trouble`
+// if there is none. `what` is the use of the certificate.
 CertificateHealth certificate_health(const std::string& what, const std::string& path) {
   const std::string text = content_of_file(path);
   const auto validity = validity_of(text);

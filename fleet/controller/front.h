@@ -25,8 +25,8 @@
 
 namespace fleet {
 
-// Fetches the manifests of a new release from a source of releases, one after the other, each with
-// its signature. fleet/model/releases/release_watcher.h decides which releases are fetched.
+// Fetches the manifests of a new release, each with its signature, one after the other.
+// release_watcher.h decides which releases are fetched.
 class ReleaseSource {
  public:
   using Then = std::function<void(const agent_protocol::Result<Release>&)>;
@@ -93,9 +93,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the revision at which this controller created the key `driver/events`, which makes it
-  // the only controller that writes the history. Returns 0 if this controller does not have this
-  // key.
+  // Returns the revision at which this controller created the key `driver/events`, or 0 if it does
+  // not have this key. The controller with the key is the only one that writes the history.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -118,8 +117,8 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // The drivers of duties, by the names of the duties. A duty is work that one controller does for
-  // the whole cell, such as writing the history.
+  // The drivers of duties (work that one controller does for the whole cell, such as writing the
+  // history), by name.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;

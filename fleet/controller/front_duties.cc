@@ -13,17 +13,17 @@
 namespace fleet {
 namespace {
 
-// The pause between a write to the store and the next step. The next step reads the mirror, the
-// local copy of the records, which usually contains the write after this pause.
+// The pause after a write to the store. After it, the local copy of the records, on which the next
+// step depends, usually contains the write.
 constexpr std::chrono::milliseconds settle_time{200};
-// Before this process exits, it waits at most this long until the store has removed the keys of its
-// duties. If the keys stay, other controllers have to wait until the lease of the keys ends.
+// How long this process waits before its exit for the store to remove the keys of its duties. If a
+// key stays, other controllers must wait until its lease has run out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Makes the event loop call look() later. look() must not be called here, since it may destroy the
-// Driving object that has called this function.
+// Lets the event loop call look() later: look() may destroy the Driving object that is calling this
+// function.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -69,8 +69,8 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Called before this process exits. Removes the keys of this controller's duties from the store, so
-// that another controller can take over the duties immediately.
+// Removes the keys of this controller's duties from the store before the exit, so that another
+// controller can take over immediately.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -109,8 +109,8 @@ void Front::tell_people() {
   }
 }
 
-// Sends a notice about an event. Reads the files with the URL and the secrets for each notice, so
-// that a person can change them at any time.
+// Sends a notice about an event. Reads the files with the URL and the secrets each time, so that a
+// person can change them at any time.
 void Front::post(const Notices::Post& post) {
   const auto file = webhook_file(post.webhook);
   const std::string url = file ? webhook_url(content_of_file(*file)) : post.webhook;

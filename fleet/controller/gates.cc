@@ -45,7 +45,7 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends the gate's query once for all rounds in `next`.
+// Sends one query for all rounds in `next`, which wait for this gate.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});

@@ -1,6 +1,6 @@
-// Asks the gates of rollouts. A gate says whether the new version works well: it is a query to a
-// Prometheus server, or a program on this machine. The controller's options name the queries and
-// the directory of the programs. fleet/model/rollouts/gates.h decides what an answer means.
+// Asks the gates of rollouts whether a new version works well. A gate is a query to Prometheus, or
+// a program on this machine; options of the controller define them. fleet/model/rollouts/gates.h
+// decides what an answer means.
 #pragma once
 
 #include <uv.h>
@@ -40,22 +40,21 @@ class Gates {
   // not called.
   ~Gates() = default;
 
-  // Asks all gates in `asked` at the same time. Calls `then` once, when each of these gates has
-  // answered or has exceeded its time limit.
+  // Asks all gates in `asked` at the same time. Calls `then` once, when each has answered or
+  // exceeded its time limit.
   void ask(const AskGates& asked, Then then);
 
  private:
-  // In a round, all gates of one rollout are asked once.
+  // One question to all gates of one rollout.
   struct Round {
     GatesAnswered answers = {};
     std::size_t missing = 0;
     Then then = {};
   };
 
-  // The rounds that wait for one Prometheus gate. At most one query of the gate is under way, so
-  // the gate occupies only one thread, even if the Prometheus server does not answer. Rounds that
-  // begin while a query is under way share the next query, since the answer to the current query
-  // may be out of date.
+  // The rounds that wait for one Prometheus gate. At most one query of a gate is under way, so that
+  // a silent server occupies only one thread. Rounds that begin meanwhile share the next query,
+  // since the current answer may be out of date for them.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};  // the rounds of the query under way
     std::vector<std::shared_ptr<Round>> next = {};    // the rounds of the next query

@@ -48,9 +48,8 @@ void add_gates(CLI::App& app, ControllerOptions& options) {
       ->type_name("DIR");
 }
 
-// Refuses wrong options for the web server. Without certificates, everybody who can reach the port
-// can read the cell's state. So without certificates, the address must be a loopback address, which
-// only programs on this machine can reach.
+// Refuses wrong options for the web server. Without certificates, everybody who reaches the port
+// can read the cell's state. So the address must be a loopback address then.
 void judge_http(const ControllerOptions& options) {
   const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
                        !options.http_authority.empty();
