@@ -1,6 +1,5 @@
-# Defines the targets that need all of the fleet's programs. Make reads this file before the
-# makefiles of those programs. So a variable that is defined in those makefiles can be used in
-# recipes here, but not in lists of prerequisites.
+# Defines targets that need all of the fleet's programs. Make reads this file before those programs'
+# makefiles, so their variables work in recipes here, but not in lists of prerequisites.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleet-signer fleetctl)
 tool_programs += $(fleet_programs)
 # The library of fakes that tests use in place of etcd and the clock.
@@ -14,12 +13,12 @@ fleet-demo:
 fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet_programs)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N" sets other numbers). Also
-# measures how long it takes, after the controller that drives a rollout was killed, until another
-# controller continues the rollout; TIMES=N sets the number of kills. With CELL=1, measures a whole
-# cell with NODES=N nodes instead. One part of that measurement is a time of REST=SECONDS in which
-# nothing happens in the cell. One process simulates at most 1,000 nodes. fleet/SCALE.md has the
-# results.
+# Measures the cost of a rollout with 10, 100 and 1,000 nodes; NODES="N N" sets other numbers. Also
+# measures how soon another controller continues a rollout whose controller was killed, TIMES=N
+# times.
+#
+# With CELL=1, measures a whole cell with NODES=N nodes instead, partly during REST=SECONDS in which
+# nothing happens. One process simulates at most 1,000 nodes. fleet/SCALE.md has the results.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
@@ -30,10 +29,10 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	  cell $(or $(REST),60) $(or $(NODES),1000),$(or $(NODES),10 100 1000))
 	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
-# fleet-kill runs rollouts. After randomly chosen transactions it kills fleet-agents, and the
-# controllers that drive the rollouts. KILLS=N sets the number of kills, and SEED=N is the seed of
-# the random choice. fleet-hour does the same for SECONDS=N, by default for an hour, and also kills
-# members of an etcd cluster with three members.
+# fleet-kill runs rollouts, and after random transactions kills fleet-agents and the controllers
+# that drive the rollouts. KILLS=N sets the number of kills, and SEED=N the random choice.
+# fleet-hour does the same for SECONDS=N (by default an hour), and also kills members of an etcd
+# cluster of three.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
 fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)
