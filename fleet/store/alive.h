@@ -1,5 +1,4 @@
-// Defines Alive, with which an object that waits for answers of the store can end before the
-// answers come.
+// Defines Alive, which lets an object end while it still waits for answers of the store.
 #pragma once
 
 #include <memory>
@@ -7,7 +6,7 @@
 
 namespace fleet {
 
-// A member of an object that passes callbacks to the store.
+// A member of a class that passes callbacks to the store.
 class Alive {
  public:
   // Returns a callback that passes its argument on to `then`. After end(), or after the object was

@@ -9,14 +9,14 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// A part of etcd's error message if a user, role or permission that is to be added exists already.
+// contained in etcd's error if a user, role or permission exists already
 constexpr std::string_view is_there = "already";
-// A part of etcd's error message if a user or role that is to be removed does not exist.
+// contained in etcd's error if a user or role does not exist
 constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
-// A list of steps that are carried out one after the other. Each step is one call to etcd.
+// Steps to carry out one after the other. Each step is one call to etcd.
 struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;

@@ -34,25 +34,23 @@ class EtcdAdmin {
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Asks for the list of all members of the store.
   void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);
-  // Makes a user, and a role with the same name and these permissions. If the user exists, it gets
-  // the role. If the role exists, it keeps its permissions, and gets these permissions, too. A new
-  // permission replaces an old one for the same range of keys. At the end, calls `then` with no
-  // value, or with the error of the step that has failed.
+  // Makes a user and a role with the same name, unless they exist, and adds these permissions to
+  // the role. A permission replaces an older one for the same range of keys. Calls `then` at the
+  // end, with no value or with the error of the step that has failed.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role with this name, if they exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // Turns on access control in the store. From then on, the store refuses clients without a
-  // certificate that names a user, and gives the other clients the permissions of their users. The
-  // user `root`, with all permissions, must exist before the call. A second call changes nothing.
+  // Turns on access control: the store then refuses clients without a certificate of a user, and
+  // grants the others their users' permissions. The user `root` must already exist. A second call
+  // changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // If etcd refuses the step with a message that contains this text, the step was already done
-    // earlier.
+    // a part of etcd's error message if the step was done earlier
     std::string_view if_done;
   };
   struct Steps;
@@ -66,9 +64,8 @@ class EtcdAdmin {
   std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
 };
 
-// Copies the whole store from one member. The copy arrives in parts. The caller writes all parts to
-// a file, one after the other, for `etcdctl snapshot restore`. The last bytes of the file are its
-// checksum.
+// Copies the whole store from one member, in parts. The caller appends the parts to a file for
+// `etcdctl snapshot restore`. The last bytes of the file are its checksum.
 class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {

@@ -9,8 +9,8 @@ bool says(const CallFailure& failure, std::string_view words) {
   return failure.reason.find(words) != std::string::npos;
 }
 
-// Returns whether etcd has refused the call before it did anything: because permissions have just
-// changed, or because the member has too many requests at the same time or no leader.
+// Returns whether etcd has refused the call before it did anything: permissions have just changed,
+// or the member is overloaded or has no leader.
 bool is_turned_away(const CallFailure& failure) {
   return says(failure, "etcdserver: no leader") || says(failure, "etcdserver: too many requests") ||
          says(failure, "revision of auth store is old") || says(failure, "etcdserver: not capable");

@@ -1,6 +1,5 @@
-// Decides what the failure of a call to etcd means: whether a repeated call may succeed, and
-// whether the failed call may have written something. The gRPC status and etcd's error message tell
-// failures apart. This file does no input or output.
+// Decides from the gRPC status and etcd's error message what a failed call to etcd means: may a
+// repeated call succeed, and may the failed call have written something? Does no input or output.
 #pragma once
 
 #include <string>

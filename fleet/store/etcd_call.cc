@@ -8,14 +8,13 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a request is sent again to a member that could not serve it. The actual
-// limit is longer for programs that run on many machines, and after changes of the connection: see
-// Endpoints::stretched(). With short pauses, the repeated requests of all clients would keep
-// members without a leader so busy that they could not elect one.
+// The longest pause before a request is sent to the same member again; stretched() may make it
+// longer. With shorter pauses, the repeated requests of all clients could keep members without a
+// leader too busy to elect one.
 constexpr Milliseconds pause_max{1'000};
-// libcurl ends a call at the call's time limit, unless the call still waits for a connection that
-// another call is opening. So EtcdCall itself ends a call, but this much later, since libcurl has a
-// better error message.
+// libcurl ends a call at its time limit, and has the better error message. But it does not if the
+// call still waits for a connection that another call opens. So EtcdCall ends the call this much
+// later.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
@@ -31,8 +30,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_or_wait();
 }
 
-// Sends the request as soon as the current connection may be opened. If that is after the request's
-// time limit, the request fails at the time limit.
+// Sends the request as soon as the current connection may be opened, or fails if that would be
+// after the request's time limit.
 void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
@@ -47,10 +46,9 @@ void EtcdCall::try_or_wait() {
   });
 }
 
-// Sends the request to the current member. For a request that reads, this member has only a part of
-// the remaining time, so that other members can be asked afterwards. For a request that writes, the
-// member has all the remaining time: if no answer comes, this member may have written something, so
-// no other member may be asked.
+// Sends the request to the current member. A request that reads gets only a part of the remaining
+// time, so that other members can be asked afterwards. A request that writes gets all of it: a
+// silent member may have written, so no other member may be asked.
 void EtcdCall::try_once() {
   answer_ = std::nullopt;
   begun_ = line().timers().now();
@@ -70,9 +68,8 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// Called when the client has a new connection. Sends the request again over the new connection. But
-// a write that the member at the other end of the old connection may have received is not sent
-// again: its answer may still come over the old connection.
+// Called when the client has a new connection: sends the request again over it. But a write that
+// the old member may have received stays, since its answer may still come over the old connection.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

@@ -1,6 +1,6 @@
-// Defines the class EtcdCall: one request to the store. The request is sent to one member after the
-// other, until a member has answered or the time limit has passed. A request that writes is sent
-// again only if the previous try has certainly written nothing.
+// Defines the class EtcdCall: one request to the store. It goes to one member after the other,
+// until one answers or the time limit is over. A write is repeated only if the previous try has
+// certainly written nothing.
 #pragma once
 
 #include <functional>

@@ -23,9 +23,8 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Called when a rider (a call or a watch) is destroyed. If the member has not yet answered a
-// heartbeat request of this rider, the answer is lost. Then look() lets another rider send a
-// request, unless the member has sent a message recently.
+// Called when a rider (a call or a watch) is destroyed. The answer to its heartbeat request would
+// be lost. So look() decides whether another rider sends one.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
@@ -33,8 +32,7 @@ void EtcdLine::forget(Rider* rider) {
   pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
 }
 
-// Begins to open the current connection, unless this has begun already. libcurl lets all later
-// calls wait until the connection is open.
+// Begins to open the current connection, once. libcurl lets later calls wait until it is open.
 void EtcdLine::open() {
   const Endpoints::Endpoint& endpoint = endpoints_.present();
   if (std::exchange(opened_, endpoint.connection) == endpoint.connection) return;
@@ -49,8 +47,8 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Called at the end of the call that opens the connection. If the member has answered, even with an
-// error, the connection is open.
+// Called at the end of the call that opens the connection. Any answer of the member, even an error,
+// shows that the connection works.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
@@ -76,8 +74,8 @@ void EtcdLine::look() {
   }
 }
 
-// Lets one rider (a call or a watch) on the current connection send a heartbeat request. Returns
-// false if no rider can send one.
+// Lets one rider (a call or a watch) send a heartbeat request over the current connection. Returns
+// false if none can.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
@@ -136,8 +134,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Calls leave() of each rider (a call or a watch) that still uses an earlier connection. A call of
-// leave() may destroy other riders, or even the EtcdStore that owns this object.
+// Calls leave() of each rider (a call or a watch) on an earlier connection. This may destroy other
+// riders, or even the EtcdStore that owns this object.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

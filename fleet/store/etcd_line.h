@@ -1,6 +1,6 @@
-// Defines the class EtcdLine: the connection of one client to the store, which all calls and
-// watches of the client share. EtcdLine notices when the member at the other end does not answer
-// any more. Then all calls and watches move to the next member, over a new connection.
+// Defines the class EtcdLine: the connection of one client to the store, which all its calls and
+// watches share. If the member at the other end falls silent, all calls and watches move to the
+// next member, over a new connection.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // If a member has sent nothing for the time `patience`, an open watch sends a heartbeat request.
-  // If no answer comes in the time `patience`, the connection is given up. If a call got no answer
-  // in time, the heartbeat request is sent immediately, and the member has only the time
-  // `patience_if_suspected` to answer. The actual times may be longer: see Endpoints::stretched().
+  // If a member is silent for the time `patience`, an open watch sends it a heartbeat request. If
+  // it does not answer within the same time, the connection is given up. After a call without an
+  // answer, the request is sent immediately and must be answered within `patience_if_suspected`.
+  // Endpoints::stretched() may make these times longer.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
@@ -34,11 +34,11 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has a new connection, but this rider still uses an earlier one. The
-    // call may destroy this rider, and other riders.
+    // Called when the client has a newer connection than this rider. May destroy this rider and
+    // others.
     virtual void leave() = 0;
-    // Sends the member a heartbeat request. Returns false if this kind of rider cannot send one, or
-    // cannot send one now.
+    // Sends the member a heartbeat request. Returns false if this rider cannot send one now or at
+    // all.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
     // Returns the number of the connection that this rider used last, or 0 if it has used none.
@@ -73,15 +73,15 @@ class EtcdLine {
   void heard(std::uint64_t connection);
   // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Records that the member cannot serve requests now: it has answered so, or has ended a call
-  // without an answer.
+  // Records that the member cannot serve requests now: it said so, or ended a call without an
+  // answer.
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // Records that the connection has ended. Endpoints::broke() explains `is_slow`.
+  // Records that the connection has ended. `is_slow` is as for Endpoints::broke().
   void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
-  // Records that a call got no answer in time. `since` is the time at which the call began. Ignored
-  // while the connection is still being opened.
+  // Records that a call, which began at the time `since`, got no answer in time. Ignored while the
+  // connection is still being opened.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
@@ -100,9 +100,9 @@ class EtcdLine {
   Timers::Milliseconds deadline_;
   std::set<Rider*> riders_;
   std::string trouble_;
-  // A call whose only purpose is to open the current connection, which may take longer than the
-  // time limit of an ordinary call. If an ordinary call opened the connection, libcurl would give
-  // the connection up at that limit.
+  // A call that only opens the current connection. It may last longer than an ordinary call: if an
+  // ordinary call opened the connection, libcurl would give up the connection at that call's time
+  // limit.
   std::unique_ptr<Http2::Call> opening_;
   std::uint64_t opened_ = 0;       // the number of the connection that `opening_` opens
   Timers::Milliseconds heard_{0};  // when the last message came, or `pulse_` began

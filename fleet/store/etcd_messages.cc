@@ -7,8 +7,8 @@
 namespace fleet::etcd_messages {
 namespace {
 
-// Returns the end of the range of all keys with this prefix: the smallest key that is larger than
-// these keys. If there is no such key, returns "\0", which etcd takes for the end of all keys.
+// Returns the end of the range of all keys with this prefix: the smallest key after them. If there
+// is none, returns "\0", which means the end of all keys to etcd.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
     prefix.pop_back();
@@ -93,8 +93,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // A transaction without writes gets a read: then a majority of the members confirms the answer.
-  // Without the read, a member would answer from its own copy of the store, which may be outdated.
+  // If there is nothing to write, add a read, so that a majority of the members confirms the
+  // answer. Otherwise one member would answer from its own, perhaps outdated copy.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

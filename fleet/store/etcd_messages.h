@@ -1,6 +1,5 @@
 // Translates between the plain data of fleet/store and etcd's protobuf messages. Protobuf checks
-// the encoding of a message, and the functions of this file check the content. This file does no
-// input or output.
+// the encoding of messages, and this file their content. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -11,19 +10,18 @@
 
 namespace fleet::etcd_messages {
 
-// The most records in one answer. Even with records of 64 KiB, such an answer is not longer than
+// The maximum number of records in an answer, so that even records of 64 KiB fit into
 // grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
-// The most records in the first answer of a reading: a small number, since the size of the records
-// is not known yet.
+// The maximum number of records in the first answer of a reading, when their size is still unknown.
 inline constexpr std::size_t first_page_records = 100;
 
-// Returns a request for at most `limit` records of `keys`, from the key `from` on, at the revision
-// `revision`. Revision 0 means the newest revision.
+// Returns a request for at most `limit` records of `keys`, beginning with the key `from`, at this
+// revision. 0 means the newest revision.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
                                std::size_t limit);
-// Returns how many records to request next. The smaller the records in `read` are, the more records
-// are requested: a cell of 10,000 nodes has 100,000 records.
+// Returns how many records to request next: more of them if the records in `read` are small. A cell
+// of 10,000 nodes has 100,000 records.
 [[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};
@@ -41,14 +39,14 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Returns a heartbeat request (etcd's progress request), which can be sent on the stream of an open
-// watch. A member that works answers immediately.
+// Returns a heartbeat request (etcd's progress request) for the stream of an open watch. A working
+// member answers immediately.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // the next answer has more changes of this revision
   bool canceled = false;
-  // If not 0, the watch has ended, because the store has removed the revisions up to this one.
+  // If not 0, the watch has ended: the store has removed all revisions up to this one.
   Revision compacted = 0;
   std::string reason = {};
 };
@@ -60,8 +58,7 @@ struct WatchAnswer {
 [[nodiscard]] std::optional<std::vector<StoreMember>> members(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// Returns a request to make a user without a password. The store recognizes such a user only by the
-// name in a certificate.
+// Returns a request to make a user without a password, who can only use a certificate.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);
 [[nodiscard]] std::string delete_role(const std::string& role);

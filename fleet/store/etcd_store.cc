@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// A watch on one member of etcd, over one open stream. If the client changes to the next member,
-// the watch ends with a WatchLost, and its owner begins a new watch.
+// A watch on one member of etcd, over one open stream. When the client changes to another member,
+// the watch ends with a WatchLost, and its owner begins a new one.
 class EtcdWatch : public Watch, public EtcdLine::Rider {
  public:
   EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell);
@@ -38,10 +38,9 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
   open();
 }
 
-// Opens the stream. Because of a bug in etcd 3.4, the watch begins one revision before the wanted
-// revision. The bug shows if the store has removed all revisions up to exactly the wanted one: a
-// watch from the wanted revision then misses erasures without any error, but a watch from the
-// revision before gets the error.
+// Opens the stream. Begins one revision before the wanted one, because of a bug in etcd 3.4: if the
+// store has just removed the revisions up to the wanted one, a watch from there misses erasures
+// without an error. A watch from the revision before gets the error.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;
@@ -134,8 +133,8 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// The state of a reading that needs several requests. The answer to each request is called a page.
-// All pages show the store at the revision of the first page.
+// A reading in several requests. Each answer is a page, and all pages show the revision of the
+// first.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -193,8 +192,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // While a long reading was under way, the store may have removed the revision of the first page.
-  // Then the whole reading begins again, at most `restarts_max` times.
+  // During a long reading, the store may remove the revision of the first page. The reading then
+  // begins again, at most this many times.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -217,7 +216,7 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // If no answer comes, a transaction without writes is sent again, to another member.
+  // A transaction that only compares may be sent again, to another member, if no answer comes.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -237,8 +236,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Renews the lease once. In etcd, this call is a stream, which is closed here after the first
-// answer.
+// Renews the lease once. In etcd, this is a stream, which is closed after the first answer.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

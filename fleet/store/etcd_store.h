@@ -24,9 +24,9 @@ class EtcdStore : public Store {
     // The seed of random choices. Each client should have a different seed, so that the clients do
     // not all begin with the same member.
     std::uint64_t seed = 0;
-    // True for programs that run on many machines, such as fleet-agent. Such a program waits longer
-    // before it gives up a member. Before it connects to the next member, it may pause for minutes,
-    // for a random time, so that the programs of all machines do not reconnect at the same moment.
+    // True for programs that run on many machines, such as fleet-agent. They wait longer before
+    // they give up a member. Before they connect to the next one, they pause for a random time of
+    // up to some minutes, so that they do not all reconnect at the same moment.
     bool is_one_of_many = false;
   };
 

@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// The size of the prefix of each message. The first byte of the prefix is 0 if the message is not
-// compressed. The other four bytes are the length of the message, big-endian.
+// The size of the prefix of each message: a byte that is 0 if the message is not compressed, and
+// four bytes with its length, big-endian.
 constexpr std::size_t prefix_bytes = 5;
 
 std::uint32_t length_in(std::string_view prefix) {
@@ -57,8 +57,8 @@ bool GrpcReader::take(std::string_view bytes) {
   return good_;
 }
 
-// Returns whether the buffer begins with a valid prefix, or with the first bytes of one. Messages
-// that are compressed are not valid, since the fleet's programs do not ask for compression.
+// Returns whether the buffer begins with a valid prefix or a part of one. Compressed messages are
+// not valid, since the fleet's programs do not ask for compression.
 bool GrpcReader::prefix_is_good() const {
   if (!buffer_.empty() && buffer_[0] != '\0') return false;
   return buffer_.size() < prefix_bytes || length_in(buffer_) <= grpc_message_bytes_max;

@@ -1,6 +1,5 @@
-// Implements the parts of gRPC that the fleet needs on top of HTTP/2: the prefix of five bytes
-// before each message, and the status in the trailers. All bytes from the peer are checked. This
-// file does no input or output.
+// Implements the parts of gRPC that the fleet needs on top of HTTP/2: the prefix of each message,
+// and the status in the trailers. Checks all bytes from the peer. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +10,7 @@
 
 namespace fleet {
 
-// The most bytes of a message. The largest answer of a member, 1,000 records of 64 KiB each with
-// their keys, is shorter.
+// The maximum size of a message: larger than 1,000 records of 64 KiB with their keys.
 inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
 // The status codes of gRPC that other files use.
@@ -33,8 +31,8 @@ inline constexpr int grpc_unauthenticated = 16;
 // Cuts the stream of bytes that a call receives into messages of gRPC.
 class GrpcReader {
  public:
-  // Adds received bytes. Returns false if the bytes are not gRPC, or if a message is too long. Then
-  // all later calls also return false, and next() returns no message any more.
+  // Adds received bytes. Returns false if they are not gRPC, or if a message is too long. From then
+  // on, always returns false, and next() returns nothing.
   [[nodiscard]] bool take(std::string_view bytes);
   // Returns the next complete message, without its prefix, or no value if no message is complete
   // yet.
@@ -47,8 +45,8 @@ class GrpcReader {
   bool good_ = true;
 };
 
-// The status at the end of a call. It is parsed from the HTTP headers or trailers, which are lines
-// of the form `name: value`.
+// The status at the end of a call, from the HTTP headers or trailers (lines of the form `name:
+// value`).
 class GrpcStatus {
  public:
   void take_line(std::string_view line);

@@ -13,16 +13,15 @@
 namespace fleet {
 namespace {
 
-// On a connection that is already in use, libcurl does not send the body of a new call by itself.
-// So libcurl is asked to send data in this many turns of the event loop after each new call.
+// libcurl does not send the body of a new call by itself if the connection is in use already. So it
+// is asked to send in this many turns of the event loop.
 constexpr int pushes_of_a_call = 3;
 
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// Allows only the first try to send the request. libcurl calls this function before each try. If a
-// connection breaks before the answer, libcurl tries again over a new connection, but the member
-// may already have carried out the request.
+// Allows only one try. libcurl calls this function before each try, and tries again if a connection
+// breaks before the answer. But the member may have carried out the request by then.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -71,8 +70,8 @@ void Http2::push_on() {
   if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
 }
 
-// Closes all connections that no call uses, except the newest. Not to be called from an observer,
-// since libcurl may be in a callback for one of these connections.
+// Closes all connections without calls, except the newest. Observers must not call this, since
+// libcurl may be in a callback for one of these connections.
 void Http2::end_old_connections() {
   if (connections_.size() <= 1) return;
   std::set<std::uint64_t> used;
@@ -84,8 +83,8 @@ void Http2::end_old_connections() {
   });
 }
 
-// Tells the observers about received messages and about calls that have ended. Not to be called
-// from a callback of libcurl: an observer may end calls, which libcurl forbids in callbacks.
+// Tells the observers about received messages and ended calls. Callbacks of libcurl must not call
+// this: an observer may end calls, which libcurl forbids there.
 void Http2::tell(CURLM* multi) {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {
@@ -97,8 +96,7 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
-    // With the gRPC status, the call has ended. libcurl may report the end of the stream much
-    // later, only when more data is sent on the stream.
+    // The gRPC status ends the call. libcurl may report the end of the stream much later.
     const auto at = calls_.find(number);
     if (at != calls_.end() && at->second->status_.code())
       tell_ending(number, at->second->ending(CURLE_OK));
@@ -148,7 +146,7 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // push() makes the event loop close old connections that no call uses any more.
+  // If this was the last call of an old connection, let the event loop close the connection.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 
@@ -208,8 +206,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl check certificates with the time that `judge_` returns. If libcurl opens a new
-// connection for this call, it first calls `prepare`, and then checks the certificates.
+// Lets libcurl check certificates with the time that `judge_` returns. libcurl calls `prepare`
+// before it opens a TLS connection.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -233,8 +231,7 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // Because of this header, a member that has no leader answers with an error. Otherwise it would
-  // not answer at all.
+  // Without this header, a member that has no leader would not answer at all.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)
@@ -261,9 +258,8 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
-// Returns the error message for a call that got no answer in time. The message says how far the
-// call got. libcurl's own message may blame the lookup of a host name even if the URL contains an
-// IP address.
+// Returns the error message for a call without an answer, which says how far the call got.
+// libcurl's own message may blame the lookup of a host name even if the URL has an IP address.
 std::string Http2::Call::timeout_words() const {
   if (has_begun_) return "the member has not answered in time";
   curl_off_t connected_us = 0;

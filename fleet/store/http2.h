@@ -1,5 +1,5 @@
-// Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls with the same number of a
-// connection share this connection. A call that has failed is not repeated here: see etcd_call.h.
+// Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls with the same connection
+// number share a connection. EtcdCall repeats failed calls; this class does not.
 #pragma once
 
 #include <curl/curl.h>
@@ -27,8 +27,8 @@ struct Certificates {
   std::string key = {};
 };
 
-// The time with which certificates of the store's members are checked. The clock is not used for
-// this, since the clock of a machine may be wrong.
+// The time with which the certificates of the store's members are checked. It is not simply the
+// clock's, since a machine's clock may be wrong.
 struct JudgingTime {
   std::int64_t seconds = 0;  // the time, in seconds since 1970
   std::string words = {};    // the time as a text for people
@@ -37,8 +37,8 @@ struct JudgingTime {
 
 class Http2 {
  public:
-  // Called before each TLS connection. Returns the time with which certificates are checked. If a
-  // Judge is null, certificates are checked with the clock's time.
+  // Returns the time with which certificates are checked; called before each TLS connection. If it
+  // is null, the clock's time is used.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
@@ -56,9 +56,8 @@ class Http2 {
     std::string body;  // the first message of the call, with gRPC's prefix of five bytes
     // The time limit for the call; 0 for a stream without a limit.
     std::chrono::milliseconds timeout{0};
-    // The number of the connection. All calls with the same number use the same connection, to the
-    // same member. A connection is closed when all its calls have ended and there is a connection
-    // with a larger number.
+    // The number of the connection: calls with the same number share a connection to one member. A
+    // connection is closed when its calls have ended and there is one with a larger number.
     std::uint64_t connection = 1;
     std::chrono::milliseconds connect_limit{2'000};  // the time limit for opening the connection
   };
@@ -67,7 +66,7 @@ class Http2 {
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. The destructor ends the call; after that, the observer is not called any more.
+  // One call. Its destructor ends it silently.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -75,8 +74,7 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Sends another message on the stream of this call. The message must already have its gRPC
-    // prefix (grpc_frame.h).
+    // Sends another message on the call's stream; it must have its gRPC prefix (grpc_frame.h).
     void send(const std::string& framed);
     // Returns whether the member of the store may have received the request.
     [[nodiscard]] bool has_begun() const { return has_begun_; }
@@ -140,8 +138,8 @@ class Http2 {
   std::set<std::uint64_t> heard_;         // calls whose observers have to be told something
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  // The connections, by their numbers. Each connection has its own CurlLoop: if connections shared
-  // a CurlLoop, libcurl would choose the connection for a call.
+  // The connections, by their numbers. Each has its own CurlLoop, since libcurl would otherwise
+  // choose the connection for a call.
   std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 

@@ -1,6 +1,6 @@
-// Keeps one lease: gets a lease from the store, renews it, and gets a new lease after the old one
-// has ended. Reports when the lease may have ended. This machine's clock measures the rest of the
-// lease, from the moment at which the last successful renewal was sent.
+// Keeps one lease: gets it from the store, renews it, and gets a new one after its end. Reports
+// when the lease may have ended, by this machine's clock: the lease counts from the moment at which
+// the last successful renewal was sent.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class LeaseKeeper {
   // Returns the id of the lease, or 0 if there is no lease or the lease may have ended.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Ends the lease in the store. After this call, this object does nothing, and reports nothing.
+  // Ends the lease in the store. This object does and reports nothing afterwards.
   void end();
 
  private:

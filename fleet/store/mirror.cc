@@ -54,9 +54,9 @@ void Following::take_changes(const Changes& changes) {
   changed(kept);
 }
 
-// Ends the watch, and reads all records again after a pause. A new watch alone would not be enough:
-// if the store was restored from a snapshot, its revisions are lower than before. Without the
-// pause, a store that ends each watch immediately would have to send all records all the time.
+// Ends the watch, and reads all records again after a pause. A new watch alone could miss changes:
+// a restored store has lower revisions than before. The pause protects a store that ends each watch
+// immediately.
 void Following::read_again() {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });

@@ -1,6 +1,5 @@
-// Follows some of the store's records, and keeps a local copy of them up to date. A watch reports
-// their changes. If the watch ends, for example because a connection was lost, the records are read
-// again, so that no change is missed.
+// Keeps a local copy of some of the store's records up to date by a watch. If the watch ends, for
+// example with its connection, reads the records again, so that no change is missed.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +15,25 @@
 
 namespace fleet {
 
-// Reads all records with these keys, and then watches their changes from the revision of this
-// reading on. After each end of a watch, reads all these records again. Following has no copy of
-// the records; Mirror has one.
+// Reads all records with these keys, and then watches their changes. Reads all of them again after
+// each end of the watch. Mirror also keeps a copy of the records; this class does not.
 class Following {
  public:
   // Each of these functions may destroy the Following object that calls it.
   struct Observer {
     // Called with all records: once at the start, and again after each end of a watch.
     std::function<void(Reading)> read;
-    // Called with each change that is made after the reading that `read` has got.
+    // Called with each change after the last call of `read`.
     std::function<void(const Changes&)> changed;
-    // Called when the watch is lost or a reading has failed. After that, changes are not reported
-    // before the next call of `read`.
+    // Called when the watch is lost or a reading has failed. No changes are reported until the next
+    // call of `read`.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether this key is reported, if `keys` covers more keys than the caller wants.
+    // Returns whether to report this key, if `keys` covers more than the caller wants.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` decides the random pauses. Each client should have a different seed, so that the clients
-  // do not all try again at the same moment. The store and the timers must live longer than this
-  // object.
+  // `seed` decides the random pauses; it should differ between clients, so that they do not all try
+  // again at the same moment. The store and the timers must live longer than this object.
   Following(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Following(const Following&) = delete;
   Following& operator=(const Following&) = delete;
@@ -73,16 +70,15 @@ class Mirror {
   struct Observer {
     // Called when the copy has changed. The first call reports all records as changes.
     std::function<void(const Changes&)> changed;
-    // Called when changes cannot be followed any more. At the next call of `changed`, the copy is
-    // up to date again.
+    // Called when changes cannot be followed. The next call of `changed` shows that the copy is up
+    // to date again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
     // Returns whether the copy should contain this key. Other keys are ignored.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` decides the random pauses. Each mirror should have a different seed, so that the mirrors
-  // do not all try again at the same moment. The store and the timers must live longer than the
-  // mirror.
+  // `seed` decides the random pauses; it should differ between mirrors, so that they do not all try
+  // again at the same moment. The store and the timers must live longer than the mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;

@@ -1,10 +1,8 @@
-// Defines the interface of the store, the database with the fleet's records. The interface has only
-// six operations, so that another database can replace etcd. fleet/model defines what the records
-// mean.
+// Defines the interface of the store, the database with the fleet's records. It has only six
+// operations, so that another database can replace etcd. fleet/model defines what the records mean.
 //
-// No function of this interface blocks. Each function except watch() calls its callback exactly
-// once, but only after the function has returned. If the Store object is destroyed, callbacks that
-// have not been called yet are never called.
+// No function blocks. Each except watch() calls its callback exactly once, after it has returned.
+// The destructor drops all outstanding callbacks.
 #pragma once
 
 #include <chrono>
@@ -45,8 +43,8 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease ends if its owner does not renew it within the time `ttl`. Keys can be attached to a
-// lease; when the lease ends, the store erases them.
+// The store ends a lease that its owner does not renew within the time `ttl`, and then erases the
+// keys that are attached to the lease.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -67,28 +65,25 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Changes up to the revision `revision`, in the order in which they were made. The changes of one
-// transaction follow each other.
+// Changes up to this revision, in their order. Changes of one transaction are adjacent.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// Reports that the watch has ended, since the store has removed some of the changes that the watch
-// should report. The caller must read all records again, and begin a new watch after the revision
-// of this reading.
+// The watch has ended, since the store has removed changes that it should report. The caller must
+// read all records again, and begin a new watch after the revision of that reading.
 struct Relist {};
 
-// Reports that the watch has ended, since the store had no leader, did not answer, or denied
-// permission. The caller must begin a new watch at the revision after the last reported change.
+// The watch has ended, since the store had no leader, did not answer, or denied permission. The
+// caller must begin a new watch after the last reported change.
 struct WatchLost {
   Trouble trouble = {};
 };
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// A watch. The destructor ends the watch. After that, no change is reported, even if the change has
-// arrived already.
+// A watch. The destructor ends it: even a change that has already arrived is not reported any more.
 class Watch {
  public:
   Watch() = default;
@@ -107,13 +102,13 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Reads all records with these keys, at one revision. A majority of the store's members confirms
-  // the reading, so it includes everything that was written before the call.
+  // Reads all records with these keys, at one revision. A majority of the members confirms the
+  // result, so it includes everything that was written before the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // Carries out a transaction. The store refuses the transaction if a put has a lease that has
-  // ended. If the outcome is Unknown, the store may still carry out the transaction, but not later
-  // than twice the time limit for an answer.
+  // Carries out a transaction. The store refuses it if the lease of a put has ended. If the outcome
+  // is Unknown, the store may still carry out the transaction, within twice the time limit for an
+  // answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Requests a lease of at least `ttl`. The store may grant a longer one.
@@ -122,8 +117,7 @@ class Store {
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
   // Calls `tell` with each change from the revision `from` on, once and in order. The watch ends
-  // when `tell` gets a Relist or WatchLost, or when the returned object is destroyed. `tell` may
-  // destroy that object.
+  // with a Relist or WatchLost, or when the returned object is destroyed, which `tell` may do.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };
@@ -145,7 +139,7 @@ struct MemberStatus {
   std::int64_t used_bytes = 0;
   bool leads = false;
   bool has_leader = false;
-  // The alarms that the member reports, such as that its database is full.
+  // the member's alarms, such as a full database
   std::vector<std::string> errors = {};
 };
 

@@ -1,5 +1,5 @@
-# The library fleet/store: the interface of the store, its implementation with etcd, and code that
-# works with any store. Protobuf's compiler makes the code for etcd's messages from etcd.proto.
+# The library fleet/store: the interface of the store, its implementation with etcd, and code for
+# any store. Protobuf's compiler makes the code for etcd's messages from etcd.proto.
 build_packages += libcurl4-openssl-dev libssl-dev libprotobuf-dev protobuf-compiler
 
 etcd_proto := $(BUILD)/generated/etcd.pb
@@ -27,7 +27,7 @@ fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
-# The programs and tests that use etcd are prerequisites of this target: see
-# tests/together/fleet/fleet.mk and fleet/agent/agent.mk.
+# Prerequisites are in tests/together/fleet/fleet.mk and fleet/agent/agent.mk: the programs and
+# tests that use etcd.
 fleet-check-here:
 	@tests/together/fleet/check $(BUILD)

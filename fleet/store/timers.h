@@ -1,6 +1,6 @@
-// Defines an interface for time: a monotonic clock and delayed function calls. Programs implement
-// it with libuv (uv_timers.h), and tests with a simulated clock (virtual_time.h). This file also
-// computes the pauses before repeated tries.
+// Defines an interface for time: a monotonic clock and delayed function calls. uv_timers.h
+// implements it with libuv, and virtual_time.h with a simulated clock for tests. Also computes the
+// pauses before repeated tries.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ class Timers {
                                                      std::function<void()> call) = 0;
 };
 
-// Computes the pauses before repeated tries. The pauses are random, so that clients that have lost
-// the same member of the store do not all reconnect at once.
+// Computes random pauses before repeated tries, so that clients that have lost the same member of
+// the store do not all reconnect at once.
 class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -48,8 +48,8 @@ class Backoff {
   // The limit for the pauses, unless the constructor gets a different one.
   static constexpr Milliseconds longest{30'000};
 
-  // Each pause is a random time from 0 to a limit. The limit is `least` for the first pause,
-  // doubles with each pause, and is never above `most`. `seed` decides the random times.
+  // Each pause is random, from 0 to a limit. The limit is `least` at first, and doubles with each
+  // pause, up to `most`. `seed` decides the random times.
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
       : chance_(seed), most_(most), least_(least) {}
 

@@ -19,7 +19,7 @@ class UvTimer : public Timer {
 
  private:
   static void is_up(uv_timer_t* handle) {
-    // A copy of the function, since the call may destroy the timer and the original with it.
+    // Copy the function, since the call may destroy the timer and the original function.
     const auto call = static_cast<UvTimer*>(handle->data)->call_;
     call();
   }
@@ -35,7 +35,7 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  // Without this call, libuv would count the delay from the moment at which it last read the clock.
+  // Without this, libuv would count the delay from the start of this turn of the event loop.
   uv_update_time(&loop_);
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }
