@@ -17,8 +17,7 @@
 namespace fleet {
 namespace {
 
-// Parses the value of a request's Host header: a host with or without a port, such as
-// `localhost:8080` or `[::1]:8080`.
+// Parses the value of the header Host, such as `localhost`, `localhost:8080` or `[::1]:8080`.
 std::optional<Address> host_header(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || text.ends_with(']')) return Address{std::string(text), 80};
@@ -34,7 +33,7 @@ bool looks(Method method) {
   return method == Method::get || method == Method::head;
 }
 
-// Returns the methods that this path has, as the value of the header Allow.
+// Returns the methods that this path allows, for the header Allow.
 std::string_view methods_of(const Route& route) {
   if (route.place == Place::apply) return "POST";
   const bool is_record = route.place == Place::config && !is_config_list(route.rest);
@@ -47,14 +46,12 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Refuses a cross-site request for a change. A person's browser adds the person's certificate to
-// such a request, too, so the certificate does not show that the person wants the change. Also
-// refuses a request for a change that this server's own page sends without the record's ETag
-// (If-Match). The person has decided on the basis of the record that the page showed, and the ETag
-// shows whether the record has changed since then.
+// Refuses a change that a page of another site requests: a browser adds the person's certificate to
+// such a request, too, so the certificate proves nothing. Also refuses a change from this server's
+// own page without an ETag (If-Match), which shows whether the record has changed since the person
+// saw it.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // For a page's request, a browser sends at least one of the headers Origin and Sec-Fetch-Site.
-  // This request has neither, so it is not from a page.
+  // A browser sends at least one of these headers for a page, so no page has made this request.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
@@ -69,9 +66,8 @@ std::optional<Response> why_not_from_page(const Request& request) {
   return std::nullopt;
 }
 
-// Refuses a document if there is a record in it that the client may not write. Does not refuse a
-// document that cannot be parsed: decide_apply() refuses such a document, with a message about its
-// form.
+// Refuses a document with a record that the client may not write. Lets a document pass that cannot
+// be parsed: decide_apply() refuses it with a better message.
 std::optional<Response> why_not_apply(const Request& request, Role role) {
   if (!may_write(role, KeyKind::release) && !may_write(role, KeyKind::window))
     return problem(403, request.visitor->name + " may not apply a document");
@@ -149,8 +145,7 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // Accept only `localhost` and numeric addresses. A name such as `127.example.org` may belong to
-  // anybody.
+  // A name such as `127.example.org` may belong to anybody, so accept only numbers and `localhost`.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));
@@ -177,7 +172,7 @@ std::optional<Address> address_of(std::string_view text) {
 
 namespace {
 
-// Returns a response with status 401, whose reason begins with the name in the certificate.
+// Returns a response with status 401. Its reason begins with the name in the certificate.
 Response refuse(const Visitor& visitor, const std::string& why) {
   return problem(401, visitor.name + why);
 }
@@ -213,7 +208,7 @@ std::optional<Response> why_not_enrolled(const Visitor& visitor, const KeyValue*
   return std::nullopt;
 }
 
-// ---- records in the form in which clients may see them
+// ---- records without their secret parts
 
 namespace {
 
@@ -241,7 +236,7 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  // The path of a file may be shown, since only the content of the file is secret.
+  // The path of a file may be shown: only the file's content is secret.
   if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";

@@ -57,8 +57,8 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
   take_cell(*key, record);
 }
 
-// Records when this controller first saw a new version soak on a node (the version must work there
-// for some time before it is confirmed). Forgets that time when the soak is over.
+// Records when this controller first saw a new version soak on a node (work there for some time,
+// before it is confirmed). Forgets that time when the soak is over.
 void CellState::take_soak(const ParsedKey& key, UnixSeconds now) {
   const std::string& node = key.names[0];
   const std::string& component = key.names[1];
@@ -96,7 +96,7 @@ void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
   take_given(key, identity ? identity.value().labels : std::map<std::string, std::string>{});
 }
 
-// Notes the labels in an identity, if it is that of a node.
+// Records the labels in an identity of a node.
 void CellState::take_given(const ParsedKey& key, const std::map<std::string, std::string>& labels) {
   const auto name = node_identified_by(key);
   if (!name) return;

@@ -1,6 +1,6 @@
-// Keeps the current state of the cell for the web page and the metrics. Each change of a record
-// updates CellState. Health contains facts that are not in the store's records, such as which
-// members answer. Does no input or output.
+// Keeps the state of the cell for the web page and the metrics, updated by each changed record.
+// Health has facts that no record contains, such as which members of the store answer. Does no
+// input or output.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,9 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    // How far each node has come in the rollout: its stage. The map has only nodes to which the
-    // rollout has given a command.
+    // The stage of each node that has got a command of the rollout: how far it has come.
     std::map<std::string, NodeStage> nodes = {};
-    // Maps the number of each batch to the number of nodes in that batch.
+    // the number of nodes in each batch, by the batch's number
     std::map<std::uint64_t, std::int64_t> batches = {};
     std::optional<RolloutJudge> judge = {};
 
@@ -47,9 +46,8 @@ class CellState {
     [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node, that is, the time for which the version must work there
-  // before it is confirmed. Nodes do not report when a soak begins. So `since` is the time at which
-  // this controller first saw the soak.
+  // A new version soaks on a node: it must work there for some time, before it is confirmed. Nodes
+  // do not report when a soak begins, so `since` is the time at which this controller first saw it.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade to the new version
     UnixSeconds since = 0;
@@ -69,22 +67,20 @@ class CellState {
   // Returns the requests of the machines that wait for a person's approval. The keys of the map are
   // the fingerprints of the machines' public keys.
   [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
-  // Returns the names of all machines that want to join and were not refused, including machines
-  // that need no approval.
+  // Returns the names of all machines that want to join and were not refused, even if they need no
+  // approval.
   [[nodiscard]] std::vector<std::string> joining_machines() const;
   // Returns the nodes that have requested a new certificate and got no answer yet.
   [[nodiscard]] const std::set<std::string>& renewing_nodes() const { return renewing_; }
-  // Returns whether there is a token with which another machine may join at the time `now`.
+  // Returns whether a machine can join at the time `now`, with a token that is still valid.
   [[nodiscard]] bool has_usable_token(UnixSeconds now) const;
-  // Returns the expiry times of the certificates of nodes and people. The keys of the map are the
-  // names in the certificates, such as `operator:anna`. Revoked certificates are left out.
+  // Returns when the certificates of nodes and people expire, by the names in them, such as
+  // `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
-  // Returns the labels in the node's identity. They also exist for a node that has written no
-  // record of its own. Returns an empty map if the identity is absent or has no labels.
+  // Returns the labels in the node's identity, which exist even if the node has written no record;
+  // may be empty.
   [[nodiscard]] std::map<std::string, std::string> given_labels(const std::string& node) const;
-  // Returns the data about the soak of a component's new version on a node. (A new version soaks,
-  // that is, must work there for some time, before it is confirmed.) Returns null if no version
-  // soaks there.
+  // Returns the soak of a component's new version on a node, or null if none soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
 
   [[nodiscard]] NodeCount count() const;
@@ -106,14 +102,12 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // The size of each record of each node, in bytes, by the name of the node and then by the key of
-  // the record.
+  // the size in bytes of each record, by node and then by key
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // The controllers that drive rollouts, plans or other work. The keys of the map are the names of
-  // that work.
+  // the controllers, by the rollout, plan or other work that they drive
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
@@ -121,15 +115,14 @@ class CellState {
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  // The soaks that are under way, by node and then by component. A soak is the time for which a new
-  // version must work on a node before it is confirmed.
+  // the soaks that are under way, by node and then by component
   std::map<std::string, std::map<std::string, Soak>> soaks_;
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys
   std::map<std::string, Token> tokens_;       // the tokens, by their IDs
   std::set<std::string> renewing_;            // the nodes that wait for a new certificate
   std::map<std::string, UnixSeconds> expiries_;
-  // For each node whose identity has labels: these labels.
+  // the labels in the identities of nodes, by node
   std::map<std::string, std::map<std::string, std::string>> given_;
 };
 

@@ -44,8 +44,8 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns a response with all records in `reading` that people may set, as one JSON object. Each
-// member of the object is a record, under the record's key.
+// Returns a response with all records in `reading` that people may set: one JSON object with the
+// records by their keys.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
@@ -71,9 +71,9 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Replaces the shortened URL of a webhook in the request by the stored URL. Clients are shown only
-// a shortened URL, without its secret path. So if a client reads the settings and sends them back,
-// the stored URL must not change.
+// Puts the stored URL of a webhook into the request if the request has the shortened URL, which is
+// all that clients are shown. Otherwise a client that reads the settings and sends them back would
+// destroy the stored URL.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name(secret_setting);
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

@@ -1,8 +1,7 @@
 // Decides about HTTP requests that read or change a record that people may set, such as
 // `/v1/config/window/night`, or that apply a whole document (`/v1/apply`). The caller first reads
-// the keys that config_reads() returns. Then decide_config() decides what to write, and
-// config_answer() makes the response. fleet/orders/order.h decides which of these changes a person
-// may make; the rules are the same for HTTP and for fleetctl. Does no input or output.
+// the keys of config_reads(). decide_config() then decides what to write, and config_answer() makes
+// the response. The rules in fleet/orders/order.h also hold for fleetctl. Does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace fleet {
 
-// The facts that a decision needs besides the request and the records, such as the time.
+// Facts that a decision needs besides the request and the records.
 struct ConfigMoment {
   std::string time = {};         // the current time, as a text for records
   std::string trace = {};        // an id for the records and events of this order
@@ -26,8 +25,8 @@ struct ConfigMoment {
   ZoneBook zones = {};           // finds time zones; if empty, names of zones are not checked
 };
 
-// Returns the keys that must be read before decide_config() is called. A key that ends in `/`
-// stands for all keys that begin with this key.
+// Returns the keys to read before decide_config() is called. A key that ends in `/` stands for all
+// keys below it.
 [[nodiscard]] std::vector<std::string> config_reads(const Request& request,
                                                     const std::string& rest);
 
@@ -35,14 +34,13 @@ struct ConfigDecision {
   Response response = {};                       // the response, to be sent after all writes
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
-  // If not null, this object writes all records of a new rollout or plan, and there is no
-  // `transaction`.
+  // If not null, this writes a new rollout or plan, and there is no `transaction`.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};  // the event to write when `creation` has succeeded
-  // If this is not 0, the caller must make a lease of this many seconds and call add_lease(),
-  // before it writes anything.
+  // If not 0, the caller must make a lease of this many seconds and call add_lease() before it
+  // writes.
   std::int64_t lease_s = 0;
-  // False if the request applies a document. The response then has no ETag of a record.
+  // false if the request applies a document; the response then has no ETag
   bool is_record = true;
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
@@ -51,33 +49,30 @@ struct ConfigDecision {
 // Returns a decision to write nothing, and to respond with this status and reason.
 [[nodiscard]] ConfigDecision refused(int status, const std::string& reason);
 
-// Decides about a request to read or change a record. `reading` contains all records whose keys
-// config_reads() has returned. A request with the parameter `validate=true` gets the same response
-// as without it, but nothing is written.
+// Decides about a request to read or change a record. `reading` has the records whose keys
+// config_reads() has returned. With the parameter `validate=true`, the response is the same, but
+// nothing is written.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// Returns the keys that must be read before decide_apply() is called. Returns no keys if the
-// document is wrong.
+// Returns the keys to read before decide_apply() is called, or none if the document is wrong.
 [[nodiscard]] std::vector<std::string> apply_reads(const Request& request);
 // Decides about a request to apply the document in its body. With `validate=true`, the response
 // says what would change, and nothing is written.
 [[nodiscard]] ConfigDecision decide_apply(const Request& request, const Reading& reading,
                                           const ConfigMoment& moment);
 
-// Attaches the lease to all records that the decision writes, except the record of the event, which
-// stays in the history when the lease has ended.
+// Attaches the lease to all records of the decision except the event, which stays in the history.
 void add_lease(ConfigDecision& decision, LeaseId lease);
 
-// Returns the response to a request for a new rollout or plan. Called when `decision.creation` has
-// written all records or has failed; `ended` says which. `record` is the current record of the
-// rollout or plan.
+// Returns the response to a request for a new rollout or plan, after `decision.creation` has
+// succeeded or failed, as `ended` says. `record` is the current record of the rollout or plan.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);
 
 // Returns the response to a request whose transaction had this outcome. Returns no value if another
-// client has written one of the records at the same time. The caller must then read the records
-// again and decide anew.
+// client was faster and changed a record: the caller must then read the records again and decide
+// anew.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
                                                     const Outcome& outcome);
 

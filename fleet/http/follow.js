@@ -1,14 +1,12 @@
-// Reads the data that the page shows: first the current state of the cell, and then each change.
-// After a change, calls functions of page.js and rollout.js that draw the changed parts of the page
-// again.
+// Reads the data for the page: first the state of the cell, then each change. Calls page.js and
+// rollout.js to draw the changed parts again.
 'use strict';
 
 const refusedTime = 10000;
 
 let nodes = null;  // the records of all nodes; read only while the page shows them
 
-// Adds the content of a node's record to the node's line in the list. All values in a line are
-// strings.
+// Adds the content of a node's record to the node's line in the list. A line has only strings.
 function addToLine(line, kind, record) {
   if (kind === 'versions') line.runs = Object.entries(record).filter(([of]) => of !== 'v')
     .map(([component, version]) => `${component} ${version}`).join(', ');
@@ -122,9 +120,9 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser reconnects by itself after a lost connection, but not after a refusal by the
-  // server. The server refuses a client if too many clients follow the cell, or if the client's
-  // certificate was revoked or has expired. In that case, try again later.
+  // A browser reconnects after a lost connection, but not if the server refuses it: too many
+  // clients follow the cell, or the client's certificate was revoked or has expired. So try again
+  // later.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

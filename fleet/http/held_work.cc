@@ -19,9 +19,8 @@ ZoneBook zones_of(const StateMoment& moment) {
   };
 }
 
-// Looks at the work of a cell, one rollout, plan or desired version after the other. A cell may
-// have thousands of nodes, and the answer is made anew for each request. So the records of nodes
-// are taken from CellState, which has parsed them already.
+// Finds out what holds back each rollout, plan and desired version of the cell. Uses the records of
+// nodes that CellState has already parsed: there may be thousands of them, for each request.
 class Search {
  public:
   Search(const StateView& view, const StateMoment& moment)
@@ -35,7 +34,7 @@ class Search {
     is_needed_ = view.cell.stop() || !windows.found.empty() || budgets_.is_set();
   }
 
-  // Returns whether the cell has a stop, a window or a budget. Otherwise nothing can be held back.
+  // Returns whether the cell has a stop, a window or a budget. Nothing else can hold back work.
   [[nodiscard]] bool is_needed() const { return is_needed_; }
 
   void look_at(const std::string& subject, const ToBegin& what) {
@@ -58,7 +57,7 @@ class Search {
     found_.pins = pinned.held(view_.cell.stop().has_value(), windows_, budgets());
   }
 
-  // Looks only at the records of the rollout's batch and of the nodes in this batch.
+  // Reads only the records of the rollout's current batch and of the nodes in it.
   [[nodiscard]] ToBegin of_rollout(const std::string& id, const Rollout& rollout) const {
     Reading records;
     add(records, key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batch)));
@@ -68,8 +67,8 @@ class Search {
     return to_begin(rollout, records);
   }
 
-  // Finds the members of the plan, and how long the plan takes. If the cell has budgets, the plan's
-  // duration depends on the labels of the members, so this function parses their records, too.
+  // Finds the members of the plan, and how long it takes. If the cell has budgets, that depends on
+  // the labels of the members.
   [[nodiscard]] ToBegin of_plan(const std::string& name, const Plan& plan) const {
     PlanView seen{.name = name, .plan = plan};
     const Reading members = below(key_below(key_of(KeyKind::plan, {name}) + "/member"));
@@ -102,8 +101,8 @@ class Search {
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
-  // Returns the budgets of the cell, or null if it has none. They get to know the nodes at the
-  // first call, since only a node at its gate needs them.
+  // Returns the budgets of the cell, or null if it has none. Adds the nodes to them at the first
+  // call, since budgets are rarely needed: only if a node waits at its gate.
   const Budgets* budgets() {
     if (!budgets_.is_set()) return nullptr;
     if (!std::exchange(budgets_know_nodes_, true)) {

@@ -1,4 +1,4 @@
-// Finds out for the web page which work in the cell is held back: see fleet/model/reasons/held.h.
+// Finds out for the web page which work is held back, and by what: see fleet/model/reasons/held.h.
 // Does no input or output.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace fleet {
 
-// Returns what holds back the rollouts, desired versions, and plans before their first step that
-// cannot begin anything now.
+// Returns the rollouts and desired versions that cannot begin anything now, and the plans that
+// cannot begin, with the reasons.
 [[nodiscard]] HeldWork held_work(const StateView& view, const StateMoment& moment);
 
 }  // namespace fleet

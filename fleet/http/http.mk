@@ -1,5 +1,5 @@
-# Builds the web server of a controller. It consists of functions that decide about requests, and of
-# a thin layer of code around libmicrohttpd.
+# Builds the web server of a controller: functions that decide about requests, and a thin layer
+# around libmicrohttpd.
 build_packages += libmicrohttpd-dev libgnutls28-dev
 
 # The files of the web page are compiled into fleet-controller unchanged.

@@ -13,8 +13,7 @@ Response join_refused(std::string_view why) {
   return problem(403, why);
 }
 
-// Returns the machine's valid certificate, if the machine has joined earlier with the same key.
-// Otherwise returns no value.
+// Returns the machine's valid certificate, if it has joined with the same key before, or no value.
 std::optional<std::string> certificate_there(const JoinAsked& asked, const JoinMoment& moment) {
   const auto identity =
       record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
@@ -43,8 +42,7 @@ std::optional<Response> join_done(const JoinAsked& asked, const JoinMoment& mome
   return Response{.body = write_record(answer)};
 }
 
-// Returns this machine's earlier request in the store, if that request has the same node name and
-// the same token.
+// Returns this machine's earlier request in the store, if it has the same node name and token.
 std::optional<JoinRequest> same_request(const JoinAsked& asked, const JoinMoment& moment) {
   auto there =
       record_there<JoinRequest>(moment.records, key_of(KeyKind::join, {asked.fingerprint}));

@@ -12,12 +12,10 @@
 namespace fleet {
 namespace {
 
-// The maximum delay of the answer to a machine's request. fleet-signer needs only a fraction of
-// this time. But if a person must first approve the machine, the machine is told after this time to
-// ask again later.
+// How long the answer to a machine may be delayed. fleet-signer needs only a fraction of this. If a
+// person must approve the machine, the machine is told to ask again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
-// The shortest time between two log lines about refusals. Without this limit, anybody could flood
-// the log with requests that are refused.
+// The shortest time between two log lines about refusals, so that nobody can flood the log.
 constexpr Ms refusals_together_ms = 1'000;
 
 }  // namespace
@@ -36,7 +34,7 @@ void JoinDoor::take(HttpServer::Number number, const Request& request) {
     return answer(number, request, problem(503, "the store does not answer"));
   const JoinQuestion& asked = std::get<JoinQuestion>(question);
   JoinAsked one{.node = asked.node, .pem = asked.request, .hash = digest_of(asked.secret)};
-  // Check the key only if the machine's token is known, since the check of a key takes long.
+  // A check of a key takes long, so check it only for a known token.
   if (token_with(world_.mirror.records(), one.hash) != nullptr) {
     const RequestedKey key = key_of_request(asked.request);
     if (!key.error.empty()) return answer(number, request, problem(400, key.error));
@@ -65,9 +63,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   hold(number, asked);
   world_.store.commit(transaction, alive_.guard([this, number](const Outcome& outcome) {
     if (std::holds_alternative<Committed>(outcome)) return;
-    // If the store has refused this transaction, another controller has already written the same
-    // request of this machine. So do not answer now. This controller answers the machine when
-    // fleet-signer has decided about that request, or when `hold_time` has passed.
+    // If the store refuses this transaction, another controller has already written the request.
+    // Wait for fleet-signer's decision in this case, too.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

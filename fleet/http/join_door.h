@@ -1,6 +1,5 @@
-// Handles the requests of machines that want to join: writes each request into the store, and
-// delays the answer for a short time, in which fleet-signer may decide. The functions of
-// join_answer.h make the decisions.
+// Handles machines that want to join: writes each request into the store, and delays the answer for
+// a short time, so that fleet-signer can decide. join_answer.h makes the decisions.
 #pragma once
 
 #include <functional>
@@ -51,7 +50,8 @@ class JoinDoor {
   JoinRate rate_;
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
-  std::size_t not_logged_ = 0;  // number of refusals since `logged_at_`; they are not logged yet
+  // the number of refusals since `logged_at_`, which are not logged yet
+  std::size_t not_logged_ = 0;
   Alive alive_;
 };
 

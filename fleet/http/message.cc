@@ -21,8 +21,7 @@ std::string_view trimmed(std::string_view text) {
 
 Response problem(int status, std::string_view reason) {
   std::string body = "{\"status\":" + std::to_string(status) + ",\"reason\":";
-  // The reason may contain the path of a request, and a path may be invalid UTF-8. fit_text()
-  // replaces the invalid bytes.
+  // fit_text() replaces invalid UTF-8, which the path of a request may contain.
   agent_protocol::append_quoted(body, agent_protocol::fit_text(reason));
   return {.status = status, .body = body + "}"};
 }

@@ -1,6 +1,5 @@
-// Defines HTTP requests and responses as plain data, so that the functions that decide about
-// requests need no sockets. Also finds out from the path of a URL which part of the cell a client
-// asks for.
+// Defines HTTP requests and responses as plain data, so that functions that decide about requests
+// need no sockets. Also parses the path of a URL.
 #pragma once
 
 #include <array>
@@ -18,13 +17,12 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a request's body. No record is longer, so the rest of a longer
-// body is dropped, and `too_long` is set.
+// The maximum size of a request's body, which is larger than any record. The rest of a longer body
+// is dropped, and `too_long` is set.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
-// The maximum number of parameters in the URL of a request, and the maximum number of its bytes.
-// All requests that this server knows are far shorter. If a URL has more, only some of its
-// parameters are kept, and `url_too_long` is set.
+// The maximum number of parameters in a URL, and the maximum number of its bytes: far more than any
+// known request has. The rest is cut off, and `url_too_long` is set.
 inline constexpr std::size_t parameters_max = 100;
 inline constexpr std::size_t url_bytes_max = 16'384;
 
@@ -34,7 +32,7 @@ constexpr auto names(Method) {
       {"other", "GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"});
 }
 
-// The client that has sent a request, as described in the client's verified certificate.
+// The client that has sent a request, according to its verified certificate.
 struct Visitor {
   std::string name = {};     // the name in the certificate, ROLE:WHO
   std::string serial = {};   // the certificate's serial number, in the notation of records
@@ -52,10 +50,9 @@ struct Request {
   std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
-  // The values of two headers that a browser sets and a page cannot change. `Origin` names the site
-  // of the page that sends the request. `Sec-Fetch-Site` says how that site is related to this
-  // server: `same-origin` means that the page is this server's own. Both are empty if the client is
-  // not a browser.
+  // Headers that a browser sets and a page cannot change; other clients do not send them. `Origin`
+  // is the site of the page that sends the request. `Sec-Fetch-Site` is `same-origin` if the page
+  // is this server's own.
   std::string origin = {};
   std::string fetch_site = {};
   std::string body = {};
@@ -76,13 +73,12 @@ struct Response {
 // Returns a response with this status, whose body is JSON with the status and this reason.
 [[nodiscard]] Response problem(int status, std::string_view reason);
 
-// Returns how many bytes of a request's URL are kept. This is the whole URL, unless it has more
-// than parameters_max parameters or url_bytes_max bytes. The kept part has at most parameters_max
-// parameters.
+// Returns how many bytes of a URL are kept: all of them, unless the URL has more than
+// parameters_max parameters or url_bytes_max bytes.
 [[nodiscard]] std::size_t kept_bytes(std::string_view url);
 
-// Returns whether `tags`, the value of a header If-Match or If-None-Match, contains `tag`. The
-// value `*` contains every tag.
+// Returns whether `tags`, the value of If-Match or If-None-Match, contains `tag`. `*` contains
+// every tag.
 [[nodiscard]] bool names_tag(std::string_view tags, std::string_view tag);
 
 // Returns the strong ETag of a record that was last written at this revision.

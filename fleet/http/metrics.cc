@@ -9,9 +9,8 @@
 namespace fleet {
 namespace {
 
-// The metrics contain the size of a node's records in the store only for this many nodes: those
-// with the largest records. So a node that fills the store can be found, and the metrics stay
-// short.
+// The metrics show the size of a node's records only for this many nodes, those with the largest.
+// So a node that fills the store can be found, but the metrics stay short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

@@ -10,16 +10,14 @@
 namespace fleet {
 namespace {
 
-// Tells people the consequences if no fleet-signer runs. A running fleet-signer has a record with a
-// lease in the store, so without such a record no fleet-signer runs.
+// The consequences if no fleet-signer runs. A running one has a record with a lease in the store.
 struct SilentSigner {
   std::string words = {};   // what does not work without a fleet-signer
   bool is_awaited = false;  // whether a machine or node is waiting for a fleet-signer
 };
 
-// Returns whether a machine or a node may need a fleet-signer later. A machine needs a fleet-signer
-// to join with a token, and a node needs a fleet-signer to renew its certificate. A cell without
-// tokens and node certificates does not need a fleet-signer.
+// Returns whether anybody may need a fleet-signer later: a machine that joins with a token, or a
+// node that renews its certificate.
 bool may_be_needed(const CellState& cell, UnixSeconds now) {
   const auto& all = cell.expiries();
   const std::string nodes = certificate_name(node_kind, "");
@@ -38,8 +36,8 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
          listed(names) + ")";
 }
 
-// Returns the consequences if no fleet-signer runs. Returns no value if a fleet-signer runs, or if
-// no machine and no node can need one.
+// Returns the consequences if no fleet-signer runs. Returns no value if one runs or nobody can need
+// one.
 [[nodiscard]] std::optional<SilentSigner> silent_signer(const CellState& cell, UnixSeconds now) {
   if (!cell.signers().empty()) return std::nullopt;
   const auto& renewing = cell.renewing_nodes();
@@ -60,16 +58,16 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 
 // ---- lines about rollouts, plans and desired versions
 
-// Returns what the work with this subject waits for. `places` are the places of budgets that the
-// work's own record says it waits for.
+// Returns what this work waits for. If it is not held back, that is `places`: the places of budgets
+// (nodes that may be down at the same time) in the work's own record.
 Held held_of(const HeldWork& held, const std::string& subject, const std::string& places) {
   const auto found = held.work.find(subject);
   return found == held.work.end() ? Held{places} : found->second;
 }
 
-// Adds the line to `lines`. If the work is held back, says what it waits for. If this wait does not
-// end by itself, adds the line to those that wait for a person instead. `order` is the command with
-// which a person can end the work, or empty if there is none.
+// Adds the line to `lines`, with the reason if the work is held back. If only a person can end this
+// wait, adds the line to `outlook.waits` instead. `order` is the command that ends the work; it may
+// be empty.
 void add_work(OutlookLine line, const Held& held, const std::string& order,
               std::vector<OutlookLine>& lines, Outlook& outlook) {
   if (held.words.empty()) return lines.push_back(std::move(line));
@@ -147,15 +145,14 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan,
            held_of(held, subject, plan.waits_for), "", outlook.moves, outlook);
 }
 
-// The nodes that do not run the desired version of one component yet.
+// The nodes that do not run a component's desired version yet.
 struct Behind {
   std::size_t all = 0;
-  std::size_t begun = 0;                 // how many of the nodes are on the way to the version
-  std::vector<std::string> failed = {};  // the nodes on which the version has failed
+  std::size_t begun = 0;                 // how many of them are on the way to the version
+  std::vector<std::string> failed = {};  // those on which the version has failed
   std::string why = {};                  // why the version has failed on the first of them
-  // The nodes that do not report any more, and whose upgrade waits at its gate, that is, for the
-  // confirmation of the new version. The values of the map are the times at which the upgrades came
-  // to their gates.
+  // The silent nodes whose upgrade waits at its gate, that is, for a confirmation. The values are
+  // the times since which the upgrades wait.
   std::map<std::string, std::string> silent = {};
 };
 
@@ -216,8 +213,8 @@ void add_desired(const CellState& cell, const std::string& component, const Desi
   }
 }
 
-// Adds a line about pinned nodes, each of which moves by itself to the version that a person has
-// chosen for it, and waits at its gate. A node that is not held back is not listed.
+// Adds a line about pinned nodes (each has a version that a person has chosen for it alone) whose
+// upgrades are held back at their gates.
 void add_pins(const HeldPins& pins, Outlook& outlook) {
   const std::string subject = "node/" + pins.nodes.front() + "/desired/" + pins.component;
   const std::string words =
@@ -237,8 +234,7 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a line under `notes` about silent controllers. The running controllers do the work of the
-// silent ones, so nobody has to act immediately.
+// Adds a line about silent controllers. It goes under `notes`, since the others do their work.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

@@ -1,5 +1,5 @@
-// Implements the functions that add lines about nodes, the store and certificates to the outlook,
-// and makes phrases that several lines contain.
+// Implements the lines of the outlook about nodes, the store and certificates, and phrases that
+// several lines contain.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -13,15 +13,13 @@
 namespace fleet {
 namespace {
 
-// A group of nodes that are degraded, that is, report a trouble of their own, for similar reasons.
-// `why` is the reason that the first node in the group reports.
+// A group of degraded nodes, which report similar troubles. `why` is the trouble of the first one.
 struct Degraded {
   std::vector<std::string> nodes = {};
   std::string why = {};
 };
 
-// Adds a line for each of the largest groups of degraded nodes (nodes that report a trouble of
-// their own), and one line for all smaller groups together.
+// Adds a line for each of the largest groups of degraded nodes, and one line for all other groups.
 void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
   std::vector<const Degraded*> all;
   for (const auto& [likeness, group] : groups)
@@ -52,8 +50,7 @@ void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outloo
                            {"fleetctl nodes"}});
 }
 
-// Adds a line to `outlook.waits`, the list of work for a person, if the certificate has expired, or
-// expires within `care_s` seconds.
+// Adds a line to `outlook.waits` if the certificate expires within `care_s` seconds or has expired.
 void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
                      UnixSeconds care_s, const std::string& command, Outlook& outlook) {
   if (until >= now + care_s) return;
@@ -73,7 +70,7 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  // The nodes that report a trouble of their own, in groups with similar reasons.
+  // the degraded nodes, in groups with similar reasons
   std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
@@ -133,8 +130,8 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  // The names in this controller's certificates, with the expiry times. These certificates are not
-  // listed a second time among the certificates of enrolled nodes and people.
+  // The certificates of this controller, by name, which have lines already. They are not listed
+  // again among those of nodes and people.
   std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
@@ -155,8 +152,7 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   for (const auto& [name, until] : cell.expiries()) {
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // Only count the expired certificates, for one line under `notes`: the owner of an expired
-    // certificate may have left the cell on purpose.
+    // Expired certificates are only counted, since their owners may have left the cell on purpose.
     if (until <= now) {
       ++ended;
       continue;

@@ -7,12 +7,10 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;  // the summary of the cell that was read last
-// The rollouts that the page has read: for the name of each rollout, an object with the rollout's
-// records. In this object, the name of a record is the part of the record's key after the rollout's
-// name, such as `batch/1`.
+// The rollouts that the page has read, by name. Each is an object with the rollout's records, by
+// the rest of their keys, such as `batch/1`.
 const rollouts = new Map();
-// For the name of each rollout whose records are being read now: the records that have changed
-// meanwhile.
+// The rollouts that are being read now, by name, with the records that have changed meanwhile.
 const loading = new Map();
 const events = new Map();    // the newest events of the cell, by their numbers
 const earlier = new Map();   // events of the rollouts that are shown, by their numbers
@@ -35,8 +33,7 @@ const pill = (text, kind) => make('span', {class: 'pill ' + (kind || '')}, text)
 const quiet = text => make('div', {class: 'quiet'}, text);
 const two = number => String(number).padStart(2, '0');
 
-// Returns the time `seconds` (since 1970) in this browser's time zone. The date is left out if the
-// time is today.
+// Returns a time, in seconds since 1970, in this browser's time zone. Leaves out today's date.
 function clock(seconds, exactly) {
   const date = new Date(seconds * 1000);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
@@ -46,8 +43,8 @@ function clock(seconds, exactly) {
   return make('time', {datetime: date.toISOString()}, words);
 }
 
-// Replaces the children of `host` by `children`. The keyboard focus stays where it is, and the
-// parts that a person has opened stay open: they are found again by the attribute `data-key`.
+// Replaces the children of `host`. Keeps the keyboard focus and the open parts, which are found
+// again by their attribute `data-key`.
 function put(host, ...children) {
   const active = document.activeElement;
   const key = host.contains(active) ? active.dataset.key : undefined;
@@ -60,8 +57,8 @@ function put(host, ...children) {
   if (next) next.focus({preventScroll: true});
 }
 
-// Shows the text in this element. Does nothing if the text has not changed, since a screen reader
-// reads each change aloud.
+// Shows the text in this element. Leaves the element alone if it shows the text already, since a
+// screen reader reads each change aloud.
 function tell(id, text) {
   if (at(id).textContent !== text) at(id).textContent = text;
   at(id).hidden = !text;
@@ -70,8 +67,7 @@ function tell(id, text) {
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
-// An error whose message is written for the user and says what has failed. An error of a different
-// type means that the page has a bug.
+// An error whose message is for the user. Any other error is a bug of the page.
 class Told extends Error {}
 
 const storeTrouble = reason => `The store cannot be heard: ${reason}`;
@@ -86,9 +82,8 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that runs `call` after `ms` milliseconds. If the returned function is called
-// again (once or several times) before `call` has ended, `call` runs exactly one more time, `ms`
-// milliseconds after the end of the first run.
+// Returns a function that runs `call` after `ms` milliseconds. Further calls before the end of
+// `call` cause only one more run, `ms` milliseconds later.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -241,14 +236,12 @@ function drawGlance() {
 
 // ---- the list of events, and the details of one node
 
-// If no certificate has proved the person's name in an event, the name is only a claim, and the
-// page writes `says NAME`.
+// Without the proof of a certificate, a name is only a claim.
 const byWhom = event => !event.who ? ''
   : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
-// Returns the events as a list of entries. All events with the same class, text and person become
-// one entry, which contains the first of these events in `list`, their number, and all their
-// subjects.
+// Joins events with the same class, text and person to one entry, which has the first of them,
+// their number, and all their subjects.
 function gathered(list) {
   const groups = new Map();
   for (const event of list) {
@@ -280,8 +273,7 @@ function eventLine({event, count, subjects}) {
     make('div', {}, ...eventSubjects(subjects), ` ${event.text || ''}${byWhom(event)} `, times));
 }
 
-// Returns the events in `found` as a list, the newest first. `found` is an object whose names are
-// the events' numbers.
+// Returns the events, the newest first. `found` is an object with the events by number.
 const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]))
   .map(([, event]) => event);
 
@@ -290,10 +282,9 @@ function drawEvents() {
   put(at('events'), ...(lines.length ? lines : [make('li', {}, 'none yet')]));
 }
 
-// Shows one record of a node, with the function `show`. The node has written the record, and may be
-// hostile. If the record is a string (which says why the controller cannot read the record), or if
-// `show` fails, calls `say` with the reason. Because each record is shown by itself, a
-// hostile record cannot hide other records or other nodes.
+// Shows one record of a node with `show`. The node may be hostile, so each record is shown on its
+// own, and cannot hide others. If `show` fails, or if the record is only a string (why the
+// controller cannot read it), calls `say` with the reason.
 function showRecord(key, record, show, say) {
   if (typeof record === 'string') { say(`${key}: ${record}`); return; }
   try {

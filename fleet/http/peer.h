@@ -10,9 +10,9 @@
 
 namespace fleet {
 
-// Returns the client that is named in the client certificate of this TLS session. Returns no value
-// if the authority has not signed the certificate, or if the certificate is not valid now or is in
-// the revocation list. `authority` and `revocations` are texts in PEM; `revocations` may be empty.
+// Returns the client in the client certificate of this TLS session. Returns no value if the
+// authority has not signed the certificate, if it is not valid now, or if it is in the revocation
+// list. `authority` and `revocations` are texts in PEM; `revocations` may be empty.
 [[nodiscard]] std::optional<Visitor> visitor_of(gnutls_session_t session,
                                                 const std::string& authority,
                                                 const std::string& revocations);

@@ -1,5 +1,5 @@
-// Draws the rollouts on the page. For each rollout, shows a picture of the batches, the progress in
-// words, the reasons why nodes have failed, and the last events.
+// Draws the rollouts: for each, a picture of its batches, its progress in words, why nodes failed,
+// and its last events.
 'use strict';
 
 // The sign for each stage of a node, as shown in the picture and its legend.
@@ -8,7 +8,7 @@ const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', conf
   undone: '↩', 'not-judged': '↩', left: '–', unknown: '?'};
 const failedStages = ['failed', 'kept', 'unconfirmed'];
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
-// The words for stages of a node, and for phases of its upgrade, whose names say too little.
+// Words for stages of a node and phases of its upgrade. Others are shown by their own names.
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged',
   'cutover-ready': 'ready, waits for its turn'};
@@ -16,14 +16,13 @@ const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they w
 const chipsShown = 24;
 // If a rollout has more nodes than this, its picture has only one bar for each batch.
 const cellsShown = 1000;
-// If there are more batches than this, adjacent batches in the same stage are drawn as one batch.
+// If there are more batches, the picture joins adjacent ones in the same stage.
 const batchesShown = 12;
 const failuresShown = 20;
 const rolloutEventsShown = 12;
 
 const failures = new Map();  // the groups of failed nodes, by the name of the rollout
-// For the name of each rollout: the number of nodes that had failed when the page last read the
-// groups of failed nodes into `failures`.
+// The number of failed nodes at the last reading of `failures`, by the name of the rollout.
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
@@ -36,9 +35,8 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node for the picture. While a node soaks, that is, while its new version
-// must show that it works, the node's record in the rollout still says `applying`. So the parameter
-// `soaks` says whether the node soaks.
+// Returns the stage of a node for the picture. A node whose new version soaks (must work for some
+// time) is still `applying` in the rollout's records, so `soaks` says whether it does.
 function stageOf(record, soaks) {
   const stage = record && knows(record.stage) ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
@@ -55,9 +53,9 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order. Each batch has its nodes with their stages, and the number of
-// nodes in each stage. The members `first` and `last` of a batch are both the number of this batch,
-// counted from 1. They differ only in the batches that joined() makes.
+// Returns the batches in order, with their nodes' stages and the number of nodes in each stage.
+// `first` and `last` are the number of the batch, counted from 1; joined() makes batches in which
+// they differ.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -68,8 +66,7 @@ function batchesOf(records, rollout) {
     const counts = {};
     for (const [, stage] of nodes) counts[stage] = (counts[stage] || 0) + 1;
     const now = running.includes(rollout.state) && index === rollout.batch;
-    // The summary of a large rollout does not list the soaking nodes, but contains only their
-    // number.
+    // The summary of a large rollout has only the number of soaking nodes, and not their names.
     if (now && !rollout.soaking && rollout.stages.soaking && counts.applying) {
       counts.soaking = Math.min(rollout.stages.soaking, counts.applying);
       counts.applying -= counts.soaking;
@@ -78,8 +75,8 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins adjacent batches in which all nodes are in the same stage. Does nothing if there are not
-// more than `batchesShown` batches, since the page then draws each one.
+// Joins adjacent batches whose nodes are all in the same stage, but only if there are too many
+// batches to draw each.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -117,8 +114,8 @@ function batchBar(counts, all) {
   return bar;
 }
 
-// Moves the keyboard focus between the cells of a picture with the arrow keys. For the Tab key, the
-// picture is only one stop.
+// Moves the focus between the cells of a picture with the arrow keys. The Tab key stops at a
+// picture only once.
 function moveByArrows(event) {
   const cells = [...event.currentTarget.querySelectorAll('a[data-node]')];
   const index = cells.indexOf(document.activeElement);
@@ -192,8 +189,8 @@ const failedIn = records => Object.entries(records)
 const whyOf = group => group.error || (group.stage === 'unconfirmed'
   ? 'got no order to keep the version in time, or its outcome is not known' : 'gave no reason');
 
-// Returns the suspects for a group of failed nodes. A suspect is a fact or label with its value,
-// such as `arch=x86_64`, that nearly all nodes of the group have and few other nodes.
+// Returns the suspects: facts and labels, such as `arch=x86_64`, that nearly all failed nodes of
+// this group have, and few other nodes.
 function suspectsOf(group) {
   const lines = (group.suspects || []).map(one => `${one.mark}: ${one.failed} of these ` +
     `${group.nodes.length}, and ${one.others} of the other ${one.others_in_all}`);
@@ -201,8 +198,7 @@ function suspectsOf(group) {
   return lines.map(line => make('div', {class: 'quiet'}, `Suspect: ${line}`));
 }
 
-// Returns a list of the reasons why nodes failed. The controller puts nodes that failed in the same
-// way into groups, as `fleetctl why` does.
+// Returns a list of the reasons why nodes failed, grouped as by `fleetctl why`.
 function failureList(name) {
   const groups = failures.get(name) || [];
   if (!groups.length) return null;
@@ -260,9 +256,9 @@ function factsOf(rollout, summary) {
   return pairs;
 }
 
-// Returns whether the event is about the rollout or follows from it, such as an order to one of its
-// nodes. The `trace` of an event that follows from the rollout is the rollout's name, or the id of
-// the order that began the rollout (`rollout.trace`).
+// Returns whether the event is about the rollout or a consequence of it, such as an order to one of
+// its nodes. The `trace` of a consequence is the rollout's name, or the id of the order that began
+// the rollout (`rollout.trace`).
 function isAbout(event, name, rollout) {
   return event.subject === 'rollout/' + name || event.trace === name ||
     Boolean(rollout.trace && event.trace === rollout.trace);
@@ -315,9 +311,8 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads the records of a rollout from the controller. If an event reports a changed record before
-// the answer has come, the record in the event is used, since the record in the answer may be
-// older.
+// Reads a rollout's records from the controller. A record that changes before the answer comes
+// replaces the one in the answer, which may be older.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);
@@ -339,8 +334,8 @@ async function loadRollout(name) {
   }
 }
 
-// Reads from the controller why nodes of a rollout failed. Does nothing if the number of failed
-// nodes has not changed since the last such reading.
+// Asks the controller why nodes of a rollout failed, if more or fewer nodes than at the last time
+// have failed.
 async function loadFailures(name) {
   const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
   if ((failureCounts.get(name) || 0) === count) return;

@@ -51,16 +51,14 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// The Content-Security-Policy. It allows the browser to load scripts, styles and data only from
-// this server, and images only from `data:` URLs, which the page's empty icon needs. No page may
-// show this page in a frame.
+// Allows the browser to load scripts, styles and data only from this server, and images only from
+// `data:` URLs (for the page's empty icon). Forbids other pages to show this page in a frame.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Adds the headers that every response has. They make the browser load the page's parts only from
-// this server, and ask this server before it uses a cached response. They also prevent pages of
-// foreign sites from showing or reading a response.
+// Adds the headers of every response. The browser must load the page's parts only from this server,
+// and ask before it uses a cached response. Pages of other sites must not show or read a response.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -72,8 +70,8 @@ void add_headers(MHD_Response* response, const std::string& type) {
   MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Returns whether the client has closed the connection. This has to be checked here, since
-// libmicrohttpd does not watch suspended connections.
+// Returns whether the client has closed the connection. libmicrohttpd does not notice this while a
+// connection is suspended.
 bool has_client_gone(MHD_Connection* connection) {
   pollfd line{descriptor_of(connection), POLLRDHUP, 0};
   return ::poll(&line, 1, 0) == 1 && (line.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -97,8 +95,8 @@ void Connections::answered(MHD_Connection* connection, Time now) {
   note(connection, {.phase = Phase::asks, .since = now});
 }
 
-// Records the phase of a connection. Ignores a connection that has already ended, since
-// libmicrohttpd may report the end of a request after the end of the request's connection.
+// Records the phase of a connection. Ignores a connection that has ended: libmicrohttpd may report
+// the end of its request later.
 void Connections::note(MHD_Connection* connection, const Line& line) {
   const auto at = lines_.find(connection);
   if (at != lines_.end()) at->second = line;
@@ -144,7 +142,7 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_poll_start(poll_.get(), UV_READABLE, ready) == 0);
 }
 
-// Resumes all suspended connections, since libmicrohttpd requires this before it is stopped.
+// libmicrohttpd requires that all suspended connections are resumed before it is stopped.
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;
@@ -169,9 +167,9 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
-// Begins a request. libmicrohttpd calls this function before it parses the parameters in the URL.
-// The result becomes the argument `closure` of take(). If the parameters of a request need more
-// memory than a connection has, libmicrohttpd 0.9.75 never answers, so they are cut off before.
+// Begins a request, before libmicrohttpd parses the URL. take() gets the result as `*closure`. Cuts
+// off a long list of parameters: libmicrohttpd 0.9.75 never answers if they need more memory than a
+// connection has.
 void* HttpServer::begin(MHD_Connection* connection, char* url) {
   const Number number = next_++;
   auto& fresh = exchanges_[number] = std::make_unique<Exchange>();
@@ -183,9 +181,8 @@ void* HttpServer::begin(MHD_Connection* connection, char* url) {
   return fresh.get();
 }
 
-// Handles a request. libmicrohttpd calls this function several times for each request: when the
-// headers have arrived, for each part of the body, after the body, and when the suspended
-// connection is resumed.
+// Handles a request. libmicrohttpd calls this when the headers have arrived, for each part of the
+// body, after the body, and when the suspended connection is resumed.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
   Exchange& exchange = *static_cast<Exchange*>(*closure);
@@ -297,8 +294,8 @@ bool HttpServer::push(Number number, const std::string& text) {
   return !exchange.ended;
 }
 
-// Ends the stream of a client that has gone or reads too slowly: drops the text that the client has
-// not read, and closes the connection.
+// Ends the stream of a client that has gone or reads too slowly: drops the unread text, and closes
+// the connection.
 void HttpServer::let_go(Exchange& exchange) {
   exchange.ended = true;
   unread_ -= exchange.outgoing.size();

@@ -1,5 +1,5 @@
-// Connects libmicrohttpd with a libuv loop: parses requests, sends responses, and keeps streams
-// open. Decides nothing.
+// Connects libmicrohttpd with a libuv loop: parses requests, sends responses, keeps streams open.
+// Decides nothing.
 #pragma once
 
 #include <microhttpd.h>
@@ -19,16 +19,15 @@
 
 namespace fleet {
 
-// The time limit for a client to send a complete request. The time begins when the connection is
-// opened, or at the end of the previous answer.
+// How long a client may take to send a complete request, since it connected or got its last answer.
 inline constexpr std::chrono::seconds request_time{30};
-// The time limit for an answer, from the complete request to the last byte. It is long enough for
-// the largest answer over a slow network.
+// How long an answer may take, from the complete request to the last byte: enough for the largest
+// answer over a slow network.
 inline constexpr std::chrono::seconds answer_time{300};
 
-// The open connections of a server. Each connection has a time limit for its current request or
-// answer. Without these limits, a client could occupy a connection for ever: with a request whose
-// headers never end, or by never reading the answer.
+// The open connections of a server, with a time limit for the current request or answer of each.
+// Otherwise a client that never ends its headers, or never reads the answer, would occupy a
+// connection for ever.
 class Connections {
  public:
   using Time = std::chrono::milliseconds;
@@ -42,8 +41,8 @@ class Connections {
   // Records that the whole answer was sent. The client may now send the next request.
   void answered(MHD_Connection* connection, Time now);
 
-  // Shuts down the sockets of connections whose time limit has passed. libmicrohttpd then closes
-  // these connections.
+  // Shuts down the sockets of connections that are over their time limit. libmicrohttpd then closes
+  // them.
   void shut_late(Time now) const;
   [[nodiscard]] bool are_none() const { return lines_.empty(); }
 
@@ -62,22 +61,21 @@ class Connections {
 // Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
 
-// The maximum number of connections at the same time. A browser or Prometheus needs only a few, so
-// this is enough for the people who look at one cell.
+// The maximum number of connections. Browsers and Prometheus need only a few each, so this is
+// enough for all people who look at one cell.
 inline constexpr std::size_t connections_max = 200;
 // The maximum number of connections from one address, so that a single machine cannot use up all
 // connections.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The maximum number of bytes of a stream that may wait for one client. If more bytes wait, since
-// the client reads the cell's changes too slowly, the server closes the stream. The client then has
-// to connect again.
+// The maximum number of unread bytes in one client's stream. If a client reads more slowly than the
+// cell changes, the server closes the stream, and the client has to connect again.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The maximum number of bytes of streams that may wait for all clients together. If more bytes
-// wait, the server closes the streams with the most waiting bytes.
+// The maximum number of unread bytes in all streams together. If there are more, the server closes
+// the streams with the most unread bytes.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// The server's own certificate and key, and an authority's certificate, as texts in PEM. If `own`
-// is empty, the server does not use TLS.
+// The server's certificate and key, and the authority of its clients' certificates, in PEM. If
+// `own` is empty, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
@@ -95,8 +93,8 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // Called for each complete request. The owner of the server must then call answer() or stream()
-    // once, either from this function or later.
+    // Called for each complete request. The owner must then call answer() or stream() once,
+    // immediately or later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
     // Returns the list of revoked certificates in PEM, or an empty string if there is no list.
@@ -114,11 +112,11 @@ class HttpServer {
 
   // Sends the response to a request. Does nothing if the client has gone.
   void answer(Number number, Response response);
-  // Answers the request with a stream, to which push() adds texts. If the client closes the
-  // connection, the stream ends within about a second.
+  // Answers the request with a stream, to which push() adds texts. It ends within about a second
+  // after the client has closed the connection.
   void stream(Number number);
-  // Adds a text to a stream. Returns false if the stream has ended, for example because too much
-  // text of the stream was waiting.
+  // Adds a text to a stream. Returns false if the stream has ended, for example because the client
+  // reads too slowly.
   bool push(Number number, const std::string& text);
   // Ends the stream immediately. The text that the client has not read yet is dropped.
   void end_stream(Number number);

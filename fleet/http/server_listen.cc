@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// libmicrohttpd closes a connection that has had no traffic for this many seconds.
+// libmicrohttpd closes a connection after this many seconds without traffic.
 constexpr unsigned int idle_seconds = 60;
 
 // Makes the socket address for a host and a port. Returns false unless the host is a numeric

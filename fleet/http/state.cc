@@ -22,8 +22,7 @@
 namespace fleet {
 namespace {
 
-// The paths below `/v1/state` that stand for lists. If a list contains no records, the answer is an
-// empty list instead of status 404.
+// Lists below `/v1/state`. An empty list is answered with an empty list, and not with status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 
@@ -72,8 +71,8 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
   return as_it_is ? text : write_tree(tree.value());
 }
 
-// Returns the facts about the client that the page needs: the client's name, and whether the
-// client's role may give orders to rollouts.
+// Returns what the page needs to know about the client: its name, and whether its role may give
+// orders to rollouts.
 JsonTree you(const Request& request) {
   JsonTree tree = json_object();
   const std::string name = request.visitor ? request.visitor->name : "";
@@ -112,16 +111,14 @@ Response at_a_glance(const Request& request, const StateView& view, const StateM
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-// Returns the kind of a record. Returns no value if the client may not see the record, or if its
-// key is not one of the fleet's keys.
+// Returns the kind of a record, or no value if the client may not see it or the key is unknown.
 std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key || !may_see(request, key->kind)) return std::nullopt;
   return key->kind;
 }
 
-// The conditions that an event in the answer must meet. An empty string means that there is no such
-// condition.
+// Conditions for the events in the answer; an empty string is no condition.
 struct Wanted {
   std::string subject = {};
   std::string who = {};
@@ -170,8 +167,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
-// Returns why nodes of the rollout have failed, in the form of `fleetctl why --json`: one group for
-// all nodes that failed in the same way.
+// Returns why nodes of the rollout have failed, as `fleetctl why --json` does: one group for all
+// that failed in the same way.
 Response failures(const std::string& rollout, const StateView& view) {
   Reading reading;
   const auto add = [&](const std::string& key) {
@@ -249,8 +246,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // If a key was changed several times, only its last change is in the event. If the record was
-    // erased or cannot be read, its value in the event is null.
+    // The event has only the last change of each key. The value is null if the record was erased or
+    // cannot be read.
     const auto record = parse_tree(change.now.value);
     const bool is_shown = !change.erased && record && rewritten_record(key->kind, change.now.value);
     records.members[change.now.key.substr(key_root.size())] =

@@ -1,6 +1,6 @@
-// Shows this controller's copy of the records to clients: answers requests for `/v1/state`, and
-// makes the events of the stream `/v1/changes`. An answer to `/v1/state` is a summary of the cell,
-// one record, or all records below a path. Does no input or output.
+// Shows this controller's copy of the records to clients: answers requests for `/v1/state` with a
+// summary of the cell, one record, or all records below a path, and makes the events of the stream
+// `/v1/changes`. Does no input or output.
 #pragma once
 
 #include <functional>
@@ -46,9 +46,9 @@ struct StateView {
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 
-// ---- server-sent events for clients that follow the cell. If records of rollouts, plans or the
-// cell itself have changed, the event contains these records. If records of nodes have changed, the
-// event contains only the names of these nodes, since nobody looks at all nodes at the same time
+// ---- server-sent events for clients that follow the cell. Changed records of rollouts, plans and
+// the cell are in the event. Of changed nodes, it contains only the names, since nobody looks at
+// all nodes at the same time
 
 // Returns the event that reports these changes to clients. Returns an empty string if there is
 // nothing to report.
@@ -57,8 +57,8 @@ struct StateView {
 // Returns the event that tells clients that the store does not answer, and why.
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
-// Returns the first event of a stream. It contains a revision: the stream reports all changes after
-// this revision.
+// Returns the first event of a stream, with the revision after which the stream reports all
+// changes.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
 }  // namespace fleet

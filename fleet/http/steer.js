@@ -1,15 +1,14 @@
-// Shows the orders that a person can give to a rollout. A person whose role allows orders sees
-// buttons. Everybody sees the corresponding commands of fleetctl, and can copy them.
+// Shows the orders that can be given to a rollout: buttons for a person whose role allows orders,
+// and for everybody commands of fleetctl to copy.
 'use strict';
 
 const copiedTime = 2000;
-// The maximum number of times that an order is sent. An order fails if a controller writes the
-// rollout's record at the same moment. The order is then sent again, if the rollout is still in the
-// state that the person has seen.
+// How often an order is tried. A try fails if a controller writes the rollout's record at the same
+// moment. The next try is made only if the rollout is still in the state that the person has seen.
 const triesMost = 8;
 
-// The orders. Each order has the words on its button, the value of `order` in the request, the
-// command of fleetctl, and a sentence about the consequences.
+// The orders: the words on the button, the value of `order` in the request, the command of
+// fleetctl, and the consequences in a sentence.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody ' +
@@ -82,7 +81,7 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Opens a dialog that asks the person to confirm the order, and sends the order if the person does.
+// Asks the person to confirm the order in a dialog, and then sends it.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
@@ -106,9 +105,8 @@ function askFor(name, order, summary) {
 }
 
 // Sends the order, if the rollout is still in the state that the person has seen. Returns a
-// sentence about the outcome. A response with status 412 means either that the record has changed
-// in the meantime, or that the order itself is refused. If the record has the same ETag at the next
-// try, the order was refused.
+// sentence about the outcome. Status 412 means that the record has changed or that the order was
+// refused: if the record still has the same ETag at the next try, the order was refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};

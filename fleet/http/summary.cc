@@ -28,9 +28,9 @@ bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns two times, as this controller has seen them: the beginning of the earliest soak that is
-// still under way, and that of the latest. (A new version soaks on a node before it is confirmed
-// there.) Returns no value if no node soaks.
+// Returns when the first and the last of the soaks began that are under way, as this controller has
+// seen it. (A new version soaks on a node before it is confirmed.) Returns no value if no node
+// soaks.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;
@@ -50,8 +50,7 @@ std::int64_t spread_of(const CellState::OneRollout& one, std::uint64_t batch) {
   return spread_ms(one.rollout.terms, static_cast<std::size_t>(std::max<std::int64_t>(nodes, 0)));
 }
 
-// Returns the shortest time, in milliseconds, that the rollout's current batch of nodes can still
-// take.
+// Returns how many milliseconds the rollout's current batch still takes at least.
 std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase,
                               const std::optional<UnixSeconds>& last_soak, UnixSeconds now) {
   const RolloutTerms& terms = one.rollout.terms;
@@ -222,8 +221,8 @@ JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one
 
 namespace {
 
-// The maximum number of names in one list of the summary. So many names fill about one screen. A
-// client that needs all names can read the records of the nodes.
+// The maximum number of names in a list of the summary, about a screen full. A client that needs
+// all names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree json_counts(const std::map<std::string, std::int64_t>& counts) {
@@ -293,8 +292,9 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // The cell is `running` only if a controller drives a rollout, a plan or desired versions of the
-  // cell. Two drivers always exist: the one that writes the history, and that of desired versions.
+  // The cell is `running` if a controller drives a rollout, a plan or desired versions. The drivers
+  // of the history and of desired versions always exist, so the latter counts only if there are
+  // any.
   const bool drives = std::ranges::any_of(cell.drivers(), [&cell](const auto& driver) {
     const bool is_of_wishes = driver.first == desired_id && cell.desired().empty();
     return driver.first != events_id && !is_of_wishes;

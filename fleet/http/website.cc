@@ -26,20 +26,19 @@ bool is_as_seen(const struct stat& now, const struct stat& seen) {
 
 using std::chrono::milliseconds;
 
-// Changes are collected for this time, and then sent to the clients in one event. A person does not
-// notice such a delay.
+// Changes are collected for this time and sent to the clients in one event. Nobody notices the
+// delay.
 constexpr milliseconds gather_time{250};
-// The time between two empty messages on a stream. It is shorter than the time after which a proxy
-// or libmicrohttpd closes a silent connection.
+// The time between two empty messages on a stream: before a proxy or libmicrohttpd closes a
+// connection as idle.
 constexpr milliseconds beat_time{15'000};
-// The maximum number of clients that may follow the cell at the same time. For each client, this
-// process needs memory for the text that the client has not read yet.
+// The maximum number of clients that follow the cell, since the unread text of each needs memory.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  // Send the authority's certificate together with this server's own. A machine that joins needs
-  // it, since that machine knows only the digest of the authority's public key.
+  // Send the authority's certificate, too. A joining machine needs it, since it knows only the
+  // digest of the authority's key.
   return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
@@ -64,8 +63,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// Reads the file if it has changed. Calls stat() before it reads the content. So if the file
-// changes in between, the next call reads the file again.
+// Reads the file if it has changed. Calls stat() first, so that a change during the reading is seen
+// by the next call.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};
@@ -141,7 +140,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // cannot happen: why_not_let_in() has already refused this request
+      return;  // cannot happen: why_not_let_in() has refused this
   }
 }
 
@@ -209,8 +208,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Reads the revocation list. If the list has changed, ends the streams of all clients. The clients
-// with good certificates then connect again.
+// Reads the revocation list. If it has changed, ends the streams of all clients; those with good
+// certificates connect again.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

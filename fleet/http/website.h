@@ -1,6 +1,6 @@
-// Defines a controller's web server. The server passes each request to a function that decides
-// which records to read and write, and then reads and writes these records in the store. The server
-// runs on the event loop of the class Front (front.h).
+// Defines a controller's web server. It passes each request to a function that decides which
+// records to read and write, and then does so in the store. It runs on the event loop of Front
+// (front.h).
 #pragma once
 
 #include <sys/stat.h>
@@ -26,16 +26,15 @@
 
 namespace fleet {
 
-// Reads the list of revoked certificates from the file of --http-crl. The file is read again
-// whenever it changes, so that a running controller also refuses certificates that are revoked
-// later. If the file becomes absent or damaged, the last good list remains in use.
+// The list of revoked certificates, in the file of --http-crl. It is read again after each change,
+// so that a running controller refuses newly revoked certificates. If the file disappears or is
+// damaged, the last good list stays in use.
 class RevocationFile {
  public:
-  // `path` is the path of the file with the revocation list, or empty if there is no such list.
+  // `path` is the file's path, or empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file with the revocation list if the file has changed. Returns true if the list has
-  // changed.
+  // Reads the file if it has changed. Returns whether the list has changed.
   bool look();
   // Returns the revocation list in PEM, or an empty string if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }
@@ -56,8 +55,8 @@ struct WebsiteSettings {
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};
-  // The settings with which the controller moves nodes to desired versions. The page needs them to
-  // say how long an upgrade takes.
+  // How the controller moves nodes to desired versions. From this, the page computes how long an
+  // upgrade takes.
   DesiredSettings desired = {};
 };
 
@@ -77,8 +76,8 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Returns why the server cannot be used: it does not listen, or the revocation list could not be
-  // read at the start. Returns an empty string if the server can be used.
+  // Returns why the server cannot be used, or an empty string: it does not listen, or the
+  // revocation list could not be read at the start.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }

@@ -1,5 +1,5 @@
 // Implements the part of Website that handles requests for `/v1/config` and `/v1/apply`: reads the
-// records that the decision needs, writes the records of the decision, and answers the request.
+// records for the decision, writes the result, and answers.
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -14,12 +14,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The maximum number of tries for a request. A try fails if another client, or the controller that
-// drives the rollout or plan, writes the record at the same moment.
+// The maximum number of tries for a request. A try fails if another client or a driver writes the
+// same record at the same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
-// Returns the keys that must be read before the request is decided.
+// Returns the keys to read before the request is decided.
 std::vector<std::string> reads_of(const Request& request, const Route& route) {
   return route.place == Place::apply ? apply_reads(request) : config_reads(request, route.rest);
 }
@@ -49,9 +49,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request, co
   read_next(errand);
 }
 
-// Returns conditions to be added to a transaction. If the client has been revoked in the meantime,
-// these conditions make the store refuse the transaction. They are needed since this controller's
-// copy of the records may not show the revocation yet.
+// Returns conditions for a transaction: the store refuses it if the client has just been revoked,
+// which this controller's copy of the records may not show yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -80,7 +79,7 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    // Refuse a client that was revoked while this controller read the records.
+    // The client was revoked while this controller read the records.
     return answer(errand->number, std::move(*refused));
   }
   const ConfigMoment now = moment(new_trace());
@@ -108,8 +107,8 @@ void Website::lease(const std::shared_ptr<Errand>& errand) {
                      }));
 }
 
-// Commits the transactions in `decision.first`, one after the other. Then commits
-// `decision.transaction`, or begins `decision.creation`.
+// Commits the transactions in `decision.first`, one after the other, and then
+// `decision.transaction` or the first one of `decision.creation`.
 void Website::write_next(const std::shared_ptr<Errand>& errand) {
   auto& first = errand->decision.first;
   if (first.empty() && errand->decision.creation != nullptr) return go_on(errand);
@@ -124,9 +123,8 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   }));
 }
 
-// Commits the next transaction of `decision.creation`, which makes the records of a new rollout or
-// plan. Before each transaction, reads the record of the rollout or plan again, so that the
-// creation can decide what is still missing.
+// Commits the next transaction of `decision.creation`, for a new rollout or plan. Reads its record
+// before, so that the creation can decide what is still missing.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::string key = errand->decision.creation->key();
   world_.store.read({key}, alive_.guard([this, errand, key](const Reply<Reading>& reply) {
@@ -157,10 +155,9 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   }));
 }
 
-// Writes the event about a new rollout or plan, and then answers the client. If another event with
-// the same number was written first, tries again with the next number. The client gets the same
-// answer even if this write fails: the rollout or plan exists already, and its record names the
-// person who has ordered it.
+// Writes the event about a new rollout or plan, and answers the client. If another event got the
+// same number, tries again with the next one. A failure does not change the answer: the rollout or
+// plan exists, and its record names the person who ordered it.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   Transaction event;
   add_event(event, errand->decision.event, next_event());
@@ -179,7 +176,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   if (auto response = config_answer(errand->decision, outcome)) {
     return answer(errand->number, std::move(*response));
   }
-  // Nothing was written, so end the lease. The next try makes another lease.
+  // The order was not written, so end its lease. The next try makes another one.
   if (errand->lease != 0) world_.store.revoke(std::exchange(errand->lease, 0), [](const auto&) {});
   if (++errand->tries == tries_max) {
     const bool applies = errand->route.place == Place::apply;
