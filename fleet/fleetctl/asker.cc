@@ -15,21 +15,19 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for a question to one certain member of the store about that member's own state.
-// It is shorter than `deadline`, which is for requests that any other member may answer, too.
+// The time limit for a member's answer about its own state. Requests that any member may answer
+// have the longer limit `deadline`.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 
-// Returns the name that people use for a key of the store: the key without the prefix that all keys
-// have.
+// Returns the key without the prefix that all keys have, for messages to people.
 std::string name_in_words(const std::string& key) {
   const std::string name =
       key.starts_with(fleet::key_root) ? key.substr(fleet::key_root.size()) : key;
   return name.empty() ? "the records of the cell" : name;
 }
 
-// Returns a text that says what a transaction does, for an error message. The text names only one
-// of the records.
+// Returns what a transaction does, for an error message. Names only its first record.
 std::string deed_of(const fleet::Transaction& transaction) {
   if (!transaction.puts.empty()) return "write " + name_in_words(transaction.puts.front().key);
   if (!transaction.erases.empty()) return "erase " + name_in_words(transaction.erases.front().key);

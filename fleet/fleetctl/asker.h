@@ -1,6 +1,5 @@
-// Sends requests of fleetctl to the store. Each function blocks until the answer has come or the
-// time limit is over, since fleetctl has nothing else to do meanwhile. Also finds out why the store
-// refuses the user.
+// Sends fleetctl's requests to the store. Each function blocks until the answer comes or the time
+// limit is over. Also finds out why the store refuses the user.
 #pragma once
 
 #include <uv.h>
@@ -23,8 +22,7 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens a store that takes the place of etcd in a test. That store must answer on this object's
-  // event loop.
+  // Opens a store that replaces etcd in a test, and answers on this object's event loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
@@ -40,8 +38,7 @@ class Asker {
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // Ends the lease immediately. If the store does not answer, the lease ends by itself when its
-  // time is over.
+  // Ends the lease. If the store does not answer, the lease ends later by itself.
   void end_lease(fleet::LeaseId lease);
   // Sleeps for the time between two reads of a record that fleetctl watches.
   void rest();
@@ -49,9 +46,8 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Completes the store's error message. If no member of the store could be reached, adds what is
-  // wrong with the user's own certificate. If the store has denied the request, adds the denied
-  // action, `deed`.
+  // Completes the store's error message. If no member could be reached, adds what is wrong with the
+  // user's certificate. If the request was denied, adds the denied action, `deed`.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble, const std::string& deed) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply,
@@ -68,27 +64,27 @@ class Asker {
   fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_
 };
 
-// ---- the reason why the store refuses the user. An error message of TLS does not say which
-// certificate is wrong
+// ---- why the store refuses the user; an error message of TLS does not say which certificate is
+// wrong
 
-// Returns why the user's certificate is not valid at the time `now`. Returns an empty string if the
-// certificate is valid, or if no certificate is used.
+// Returns why the user's certificate is not valid at the time `now`, or an empty string if it is
+// valid or not used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
-// Returns which option is missing or wrong: with https, all three files of `files` are needed, and
-// without https none of them is used. Returns an empty string if the options fit the endpoints.
+// Returns which option is missing or wrong, or an empty string. With https, all three files of
+// `files` are needed; without https, none of them is used.
 [[nodiscard]] std::string why_not_asked(const std::vector<std::string>& endpoints,
                                         const fleet::Certificates& files);
 
-// Returns why the store does not trust the authority in the file `signer`, as far as the user's
-// files show, or an empty string if it may. The store trusts the authority that has signed the
-// user's certificate, and most likely each authority in the file of --ca.
+// Returns why the store would not trust the authority in the file `signer`, as far as the user's
+// files show, or an empty string. The store trusts the authority of the user's own certificate, and
+// most likely each one in the file of --ca.
 [[nodiscard]] std::string why_other_authority(const fleet::Certificates& files,
                                               const std::string& signer);
 
-// Returns the message for a request that the store has denied for the given reason. If a permission
-// is missing, etcd says only `permission denied`. The message then also contains the denied action
-// (`deed`, such as `write stop`) and the name in the user's certificate.
+// Returns the message for a request that the store has denied. If a permission is missing, etcd
+// says only `permission denied`, so this adds the action (`deed`, such as `write stop`) and the
+// name in the user's certificate.
 [[nodiscard]] std::string why_denied(const fleet::Certificates& files, const std::string& deed,
                                      const std::string& reason);
 

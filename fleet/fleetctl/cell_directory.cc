@@ -31,9 +31,9 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // A certificate is checked only if its key and its authority's certificate are in the directory.
-  // Otherwise only the missing file is reported. An authority's own certificate is checked even
-  // without the authority's key, since an administrator may keep that key elsewhere.
+  // If its key or its authority's certificate is missing, only that is reported, and a certificate
+  // is not checked. An authority's own key may be missing, since an administrator may keep it
+  // elsewhere.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),
@@ -47,8 +47,8 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   return there;
 }
 
-// Makes a certificate, and first its key if there is none. Returns an empty string on success, or
-// else the reason for the failure.
+// Makes a certificate and, if necessary, its key. Returns the reason for a failure, or an empty
+// string.
 std::string make(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   if (!exists(path + ".key")) {

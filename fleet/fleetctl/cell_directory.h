@@ -1,6 +1,5 @@
-// Reads and writes the directory in which an administrator keeps a cell's description, authorities
-// and certificates. For a new cell, checks the existing certificates in the directory, and makes
-// the missing certificates.
+// Reads and writes the directory with a cell's terms, authorities and certificates. For a new cell,
+// checks the existing certificates and makes the missing ones.
 #pragma once
 
 #include <optional>
@@ -15,9 +14,8 @@ namespace fleetctl {
 
 class CellDirectory {
  public:
-  // Opens the directory and locks it, so that only one command uses it at a time. If the directory
-  // is absent and `makes` is true, makes the directory, with access only for its owner. Returns an
-  // empty string on success, or else why the directory cannot be used.
+  // Opens the directory and locks it, so that only one command uses it at a time. If it is absent
+  // and `makes` is true, makes it, for its owner only. Returns why this failed, or an empty string.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -36,14 +34,13 @@ inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
   std::vector<std::string> files = {};  // the new files, without the ending `.pem`
-  // The reasons why no certificate was made, or why the work stopped: one sentence for each reason.
-  // Empty after a success.
+  // Why no certificate was made, or why the work stopped, in one sentence each; empty after a
+  // success.
   std::vector<std::string> refused = {};
 };
 
-// Makes each wanted certificate that is missing in the directory, with its key. Never replaces a
-// file. After a failure, another call continues where this one stopped. Only the owner of the files
-// can read the keys.
+// Makes each wanted certificate that is missing, with its key, which only the owner can read. Never
+// replaces a file. After a failure, another call continues.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

@@ -27,8 +27,8 @@ struct Freed {
   void operator()(archive_entry* one) const { archive_entry_free(one); }
 };
 
-// The maximum number of bytes of an archive. The settings, certificates and texts of one machine
-// need far less.
+// The maximum size of an archive: far more than the settings, certificates and texts of one
+// machine.
 constexpr std::size_t archive_bytes_max = 1'048'576;
 
 bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
@@ -45,9 +45,8 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
          archive_write_data(out, file.content.data(), file.content.size()) == size;
 }
 
-// Returns a tar archive of the files, or an empty string if libarchive fails. In the archive, the
-// owner of all files is root, and their modification time is `seconds`. So the same files always
-// make the same archive.
+// Returns a tar archive of the files, or an empty string if libarchive fails. All files belong to
+// root and have the time `seconds`, so the same files always make the same archive.
 [[nodiscard]] std::string archive_of(const std::vector<fleet::MachineFile>& files,
                                      std::int64_t seconds) {
   const std::unique_ptr<archive, Freed> out(archive_write_new());

@@ -25,12 +25,12 @@
 namespace fleetctl {
 namespace {
 
-// The time limits, in milliseconds, for the connection to a server of the cell and for the complete
-// answer. They are short, since a person waits for the result.
+// Time limits for the connection to a server and for the whole request, in milliseconds. They are
+// short, since a person is waiting.
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
-// The maximum number of bytes of an answer's body. The body is dropped, since only the certificate
-// and the headers matter.
+// The maximum size of an answer's body, which is ignored: only the certificate and the headers
+// matter.
 constexpr std::size_t answer_bytes_max = 65'536;
 
 std::size_t drop(char*, std::size_t, std::size_t size, void* dropped) {
@@ -64,10 +64,9 @@ std::optional<fleet::Validity> validity_of_server(CURL* easy) {
   return std::nullopt;
 }
 
-// Sends the server a request that changes nothing, with the user's certificate. Returns facts about
-// the server's certificate and clock, even if the server refuses the request. Sends nothing if the
-// authority has not signed the server's certificate. Blocks until the answer has come, or for some
-// seconds at most.
+// Sends the server a request that changes nothing, with the user's certificate, and returns facts
+// about the server's certificate and clock, even after a refusal. Sends nothing if the authority
+// has not signed the server's certificate. Blocks for some seconds at most.
 [[nodiscard]] fleet::ServerFact look_at_server(const std::string& url,
                                                const fleet::Certificates& files) {
   fleet::ServerFact fact{.url = url};
@@ -126,8 +125,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether more than half of the store's members answer and have a leader. Prints the number
-// of these members. For each of the remaining members, prints on standard error what is wrong.
+// Returns whether a majority of the store's members answer and have a leader. Prints their number,
+// and on standard error what is wrong with each of the others.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -156,8 +155,8 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Writes the URLs of the controllers into the cell's settings, unless the settings already contain
-// such URLs. New machines use these URLs to join the cell.
+// Sets the cell's setting `controllers`, the URLs that new machines use to join, unless it is set
+// already.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
@@ -167,8 +166,8 @@ int name_controllers_once(const Options& options, Asker& asker, const fleet::Cel
   return name_controllers(options, asker, controller_urls(terms));
 }
 
-// Contacts the store's members and the controllers, and collects facts about their certificates and
-// clocks. Skips URLs that do not begin with `https://`, which a cell without certificates has.
+// Asks the members and the controllers, and collects facts about their certificates and clocks.
+// Skips plain HTTP URLs, as in a cell without certificates.
 void look_at_servers(const Options& options, fleet::CellFacts& facts) {
   const auto& files = options.store.certificates;
   const auto look = [&files](const std::vector<std::string>& urls) {

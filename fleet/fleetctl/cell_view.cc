@@ -15,9 +15,9 @@ std::string state_of(const NodeView& node) {
   return node.degraded().empty() ? "reports" : "degraded";
 }
 
-// Returns a text about the node's last upgrade of the component. Without a rollout, the record of
-// the upgrade keeps the phase `cutover-ready` until the trial is over. During the trial, the node
-// already runs the new version.
+// Returns a text about the node's last upgrade of the component. Outside of rollouts, the record
+// keeps the phase `cutover-ready` during the trial, so the running version shows whether the trial
+// has begun.
 std::string upgrade_words(const NodeView& node, const std::string& component,
                           const fleet::Upgrade& upgrade) {
   const bool is_ready = upgrade.phase == fleet::UpgradePhase::cutover_ready;
@@ -39,8 +39,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns the versions to which a person has pinned components of the node, such as `pinned to shop
-// 1.0.0`. Returns an empty string if there are none.
+// Returns the versions that a person has chosen for this node alone, such as `pinned to shop
+// 1.0.0`, or an empty string.
 std::string pins_of(const NodeView& node) {
   std::string words;
   for (const auto& [component, wish] : node.desired) {
@@ -50,8 +50,8 @@ std::string pins_of(const NodeView& node) {
   return words;
 }
 
-// Looks at the node's upgrades in the order of the components. Returns a text about the first
-// upgrade that is under way or has failed, and about the versions to which the node is pinned.
+// Returns a text about the node's first upgrade that is under way or has failed, in the order of
+// components, and about its pinned versions.
 std::string news_of(const NodeView& node) {
   const std::string pins = pins_of(node);
   for (const auto& [component, upgrade] : node.upgrades) {
@@ -83,17 +83,16 @@ std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
 namespace {
 
 // Returns the counts of a node's failures as a text such as `2 ends, 0 failed checks, 1 fall-back
-// since r1.apply.1`. Here the program has exited twice without an order, and `r1.apply.1` is the id
-// of the upgrade since which the failures are counted.
+// since r1.apply.1`. An end is an exit without an order, and `r1.apply.1` is the upgrade since
+// which the failures are counted.
 std::string health_words(const fleet::NodeHealth& health) {
   return fleet::counted(health.ends, "end") + ", " +
          fleet::counted(health.unhealthy, "failed check") + ", " +
          fleet::counted(health.fallbacks, "fall-back") + " since " + health.run;
 }
 
-// Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`. Here
-// `errors` is the name of the measure, `counter` its type and 12 its value; `worse up` means that a
-// larger value is worse.
+// Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`: the
+// name, the type, the value, and that a larger value is worse.
 std::string measure_words(const fleet::Measure& measure) {
   std::string words = measure.name + " " + std::string(text_of(measure.type)) + " " + measure.value;
   if (!measure.change.empty()) words += ", changed by " + measure.change;
@@ -180,8 +179,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // Print a record as a JSON string if it is not a JSON object, or if it contains the same member
-    // twice. Otherwise the record could break the JSON around it.
+    // A record that is not a JSON object, or has a member twice, could break the JSON around it. So
+    // print it as a JSON string.
     const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));

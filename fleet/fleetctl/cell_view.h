@@ -1,6 +1,6 @@
-// Makes the texts with which fleetctl shows the records of a cell, and tables for a terminal. Parts
-// of these texts come from nodes and from people, so all texts are escaped. Long texts in a table
-// are cut, so that they do not push other columns off the screen. Does no input or output.
+// Makes the texts and tables in which fleetctl shows the records of a cell. Parts of them come from
+// nodes and people, so they are escaped for a terminal. Long texts in a table are cut, except the
+// last in a row. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,19 @@ namespace fleetctl {
 using fleet::NodeView;
 
 [[nodiscard]] std::vector<std::string> node_table(const std::vector<NodeView>& nodes);
-// By component, what the node waits for.
+// what the node waits for, by component
 using Waits = std::map<std::string, std::string>;
 [[nodiscard]] std::vector<std::string> node_page(const NodeView& node, const Waits& waits = {});
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
-// Returns the records as one JSON object. Each name in the object is a record's key without
-// `/fleet/v1/`. Each value is the record exactly as the store has it, or a JSON string with the
-// record if the record is not a JSON object.
+// Returns the records as one JSON object, by their keys without `/fleet/v1/`. Each value is the
+// record as the store has it, or a JSON string if it is not a JSON object.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 // The maximum width of a table cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
 // shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The maximum width of the last cell of a row. No other cell follows, so there is room for the
-// longest text of a record.
+// The maximum width of the last cell of a row, which is longer: no other cell follows.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 
 // Returns the rows of a table as lines with aligned columns, escaped for a terminal.

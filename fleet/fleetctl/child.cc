@@ -21,9 +21,8 @@ namespace {
 
 constexpr int status_not_executed = 127;
 
-// Executes the program in the child process, after fork. So only async-signal-safe functions may be
-// called here. If the exec fails, writes the value of errno to the pipe `failed`. A successful exec
-// closes that pipe.
+// Executes the program in the child process. Only async-signal-safe functions may be called here,
+// after fork. Writes errno to the pipe `failed` if exec fails; a successful exec closes the pipe.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();
@@ -40,8 +39,8 @@ constexpr int status_not_executed = 127;
   ::_exit(status_not_executed);
 }
 
-// Returns the environment for the child: the variables in `terms`, and this process's environment
-// without the variables `ETCD_*`, which the user may have set for a different etcd.
+// Returns the environment of the child: the variables in `terms`, and this process's own except
+// `ETCD_*`, which the user may have set for another etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

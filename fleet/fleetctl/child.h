@@ -1,6 +1,5 @@
-// Starts and kills the child processes of `fleetctl dev`. Each child runs in a session of its own.
-// So Ctrl-C in the terminal reaches only fleetctl, which then stops the children in the right
-// order.
+// Starts and kills the child processes of `fleetctl dev`. Each has its own session, so Ctrl-C
+// reaches only fleetctl, which then stops the children in the right order.
 #pragma once
 
 #include <sys/types.h>
@@ -30,18 +29,17 @@ struct ChildStarted {
 // child SIGTERM.
 [[nodiscard]] ChildStarted start_child(const ChildTerms& terms);
 
-// Runs a program, and waits until it exits. Returns an empty string if the exit status is 0.
-// Otherwise returns a text that says how the program ended and contains the last line of its log.
+// Runs a program until it exits. Returns an empty string after exit status 0, or else how it ended
+// and the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};
 };
-// Returns a child process that has exited. Each child is returned once. Returns no value if no
-// other child has exited so far. Sets `none_left` to true if this process has no children any more,
-// or else to false. A process whose parent has exited may have become a child of this process; it
-// is treated like any other child.
+// Returns a child process that has exited, or no value if none has. Each child is returned once,
+// also an orphan that this process has adopted. Sets `none_left` to whether this process has no
+// children any more.
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
 // Kills all child processes of this process.

@@ -22,17 +22,16 @@ using fleet::KeyKind;
 
 namespace {
 
-// Returns whether the text is allowed as a person's name. The name is written into records and
-// shown to other people, so it must be short and printable.
+// Returns whether the text may be a person's name. Records contain it and other people read it, so
+// it must be short and printable.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   return !text.empty() && text.size() <= longest &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// Returns why the store has refused a transaction that writes the record of a new rollout or plan.
-// `key` is the key of that record. Reads the other records on which the transaction depends.
-// Returns an empty string if those records do not show a reason.
+// Returns why the store has refused to write the record `key` of a new rollout or plan, or an empty
+// string if that is unknown. Reads the other records on which the transaction depends.
 std::string find_refusal(Asker& asker, fleet::Transaction refused, const std::string& key) {
   std::erase_if(refused.compares, [&key](const auto& one) { return one.key == key; });
   std::vector<std::string> keys;
@@ -183,8 +182,8 @@ int write_all(Asker& asker, fleet::Creation& creation) {
 
 namespace {
 
-// Removes the desired version of the cell, or that of one node. Leaves a node's record that a
-// rollout or a controller has written, since no person has chosen that version for the node.
+// Removes the desired version of the cell or of one node. A node's record that no person has
+// pinned, but a rollout or a controller has written, stays.
 int remove_wish(const Options& options, Asker& asker, const std::string& subject) {
   OneRecord<fleet::Desired> there;
   const std::string key = std::string(fleet::key_root) + subject;
@@ -222,7 +221,7 @@ int desire(const Options& options, Asker& asker) {
 
 namespace {
 
-// Returns what follows if there was no stop to end.
+// Returns the message for `stop off` if there was no stop.
 std::string words_without_stop(const OneRecord<fleet::Epoch>& epoch) {
   if (epoch.revision == 0 || (epoch.record && epoch.record->accepted))
     return "everything may begin, as before";

@@ -1,6 +1,5 @@
-// Declares one function for each of fleetctl's commands. The function reads or writes the store,
-// prints the result, and returns fleetctl's exit status. perform() calls the function that the
-// command line asks for.
+// Declares a function for each command of fleetctl, which reads or writes the store, prints the
+// result, and returns the exit status. perform() calls the one that the command line names.
 #pragma once
 
 #include <optional>
@@ -83,7 +82,7 @@ namespace fleetctl {
 
 // ---- output of all commands; these functions escape the text for a terminal (cell_view.h)
 
-// Each prints its argument, and returns exit_done.
+// The functions say...() print their argument, and return exit_done.
 int say(const std::string& line);
 int say_json(const std::string& json);
 int say_all(const std::vector<std::string>& lines);
@@ -95,26 +94,24 @@ void complain(const std::string& line);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the name of the person who runs fleetctl, to be written into records. It is the name in
-// the certificate or, without a certificate, the user's name on this machine.
+// Returns the name of fleetctl's user for records: the name in the certificate or, without one, the
+// user's name on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Returns whether the first record of the transaction is in the store, which shows that the
-// transaction was committed. Called if the store's answer to the transaction was lost.
+// Returns whether the transaction was committed, by a look at its first record. Called if the
+// store's answer was lost.
 [[nodiscard]] bool is_written(Asker& asker, const fleet::Transaction& transaction);
-// Commits the transaction. On success, prints `words_if_done`; otherwise prints why the transaction
-// was not committed. If the store's answer is lost, finds out by is_written() whether it was
-// committed. Returns the exit status.
+// Commits the transaction, and prints `words_if_done` or why it failed. If the store's answer is
+// lost, calls is_written(). Returns the exit status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
-// Writes one record by commit(), unless the record has changed since it was read. `read` is the
-// revision of the record when it was read, or 0 if the record was absent. `note` becomes a record
-// that names the person who has ordered the write: see ordering.h.
+// Writes one record by commit(), unless it has changed since its revision was `read` (0: it was
+// absent). `note` becomes a record that names the person who ordered the write: see ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note,
                         const std::string& words_if_done = {});
-// Returns why the store has refused a transaction: names the first compare that does not hold for
-// the records in `now`. Returns an empty string if all compares hold.
+// Returns why the store has refused a transaction: the first compare that does not hold for the
+// records in `now`. Returns an empty string if all hold.
 [[nodiscard]] std::string why_refused(const fleet::Transaction& refused, const fleet::Reading& now);
 // Writes the records of a new rollout or plan, in several transactions. Returns the exit status.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
@@ -129,8 +126,8 @@ struct OneRecord {
   std::string damage = {};                      // why the record cannot be parsed; empty if it can
 };
 
-// Reads the record at `key` into `one`. Returns exit_done, even if the record is absent or damaged.
-// If the store does not answer, prints the reason, and returns the exit status for that.
+// Reads the record at `key` into `one`. Returns exit_done even if it is absent or damaged. If the
+// store does not answer, prints the reason and returns another exit status.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

@@ -25,8 +25,8 @@
 namespace fleetctl {
 namespace {
 
-// Runs the programs of a trial cell. The state machine DevLife decides: this class passes all
-// events to DevLife, and performs the actions that DevLife returns.
+// Runs the programs of a trial cell: passes events to the state machine DevLife, and performs the
+// actions that it returns.
 class DevRun {
  public:
   DevRun(const fleet::DevTerms& terms, bool is_kept);
@@ -55,15 +55,13 @@ class DevRun {
   fleet::DevLife life_;
   upgrader::EventLoop loop_;
   upgrader::SignalWatch signals_;
-  // The timer for repeated checks. It runs while started programs are not ready yet, or while
-  // orphans have not exited yet.
+  // Runs as long as started programs are not ready or orphans have not exited, to check them again.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
-  // Programs are started in rounds. This is the number of the started round whose programs are not
-  // ready yet, or -1 if all started programs are ready.
+  // the round of started programs that are not ready yet; -1: all are ready
   int awaited_ = -1;
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
@@ -73,12 +71,10 @@ class DevRun {
 using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
-// How long orphans, such as the daemons of a killed upgrader, may take to exit by themselves.
-// Orphans that still run then are killed.
+// How long orphans, such as the daemons of a killed upgrader, may run on before they are killed.
 constexpr Time orphan_limit{3'000};
 
-// Prints lines, and flushes the standard output. Without the flush, the lines would stay in the
-// buffer if the standard output is not a terminal.
+// Prints lines at once, even if the standard output is not a terminal.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);
@@ -108,8 +104,8 @@ void DevRun::take_signal(int signal_number) {
   take(fleet::DevStopAsked{});
 }
 
-// Passes an event to DevLife, and performs the actions that DevLife returns. If one of these
-// actions calls this function with a new event, the new event is queued until all actions are done.
+// Passes an event to DevLife, and performs the actions that it returns. An action may cause a new
+// event, which is queued until all actions are done.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;
@@ -213,8 +209,8 @@ Time DevRun::now() const {
   return Time(static_cast<std::int64_t>(uv_hrtime() / 1'000'000));
 }
 
-// Blocks SIGINT, SIGTERM and SIGHUP as long as an object of this class exists, so that no such
-// signal ends the process while it writes files.
+// Blocks SIGINT, SIGTERM and SIGHUP in its lifetime, so that they do not end the process while it
+// writes files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -241,15 +237,15 @@ int run_dev(const Options& options) {
     return refuse(missing);
   }
   std::optional<StopsHeld> held(std::in_place);
-  // Ignore SIGPIPE. Otherwise, if the terminal is closed, the signal would kill fleetctl at the
-  // next printed line, and the children would be left behind.
+  // Otherwise SIGPIPE would kill fleetctl at the first line after its terminal was closed, and
+  // leave the children behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) return refuse(why);
   terms.directory = directory.path();
   if (const std::string why = fill_directory(terms); !why.empty()) return refuse(why);
-  // Become a subreaper, so that orphans become children of this process. If the call fails, orphans
-  // become children of init.
+  // Adopt orphans, so that they can be killed at the end. If that fails, they become init's
+  // children.
   static_cast<void>(upgrader::become_subreaper());
   DevRun run(terms, directory.is_kept());
   held.reset();

@@ -44,8 +44,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether the path has only characters that are allowed in URLs, and no commas or colons,
-// which some options use as separators.
+// Returns whether the path has only characters that URLs allow, and no comma or colon, which
+// separate values of some options.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -76,9 +76,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports of the cell's programs. A port of the previous start is used again if it is
-// free. Otherwise the kernel chooses a free port. All sockets stay bound until all ports are
-// chosen, so that no port is chosen twice.
+// Chooses the ports of the cell's programs: those of the previous start if they are free, and
+// otherwise any free ones. All sockets stay bound until the end, so that no port is chosen twice.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
@@ -92,8 +91,7 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a symbolic link, unless it exists. An existing link is not changed, since an upgrade may
-// have changed its target.
+// Makes a symbolic link, unless it exists: an upgrade may have changed its target.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);
@@ -274,8 +272,8 @@ Options options_of(const fleet::DevTerms& terms, const std::string& who) {
   return options;
 }
 
-// Enrols the owners of the cell's certificates in the store. Leaves out certificates whose name
-// does not have the form KIND:WHO.
+// Enrols the owners of the cell's certificates in the store, except those whose name is not
+// KIND:WHO.
 std::string let_all_in(const fleet::DevTerms& terms, const Options& options, Asker& asker) {
   for (const fleet::CertificateWanted& one : dev_certificates(terms)) {
     const std::size_t colon = one.name.find(':');

@@ -1,5 +1,5 @@
-// Sets up a trial cell for `fleetctl dev`: makes and locks its directory, writes the files that the
-// cell's programs need, fills the store, and finds out whether all programs of the cell work.
+// Sets up a trial cell for `fleetctl dev`: makes and locks its directory, writes the programs'
+// files, fills the store, and finds out whether all programs work.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace fleetctl {
 
-// The directory of a trial cell. If the user has named no directory, a new one is made, which is
-// removed with all its files when this object is destroyed.
+// The directory of a trial cell. If the user has named none, it is a new one, which the destructor
+// removes.
 class DevDirectory {
  public:
   DevDirectory() = default;
@@ -22,9 +22,9 @@ class DevDirectory {
   DevDirectory& operator=(const DevDirectory&) = delete;
   ~DevDirectory();
 
-  // Opens the directory `wanted`, which is made if it is absent. If `wanted` is empty, makes a
-  // directory with a new name. Locks the directory, so that no other `fleetctl dev` uses it.
-  // Returns an empty string on success, or else the reason for the failure.
+  // Opens the directory `wanted` and locks it, so that no other `fleetctl dev` uses it. Makes it if
+  // it is absent, or a new one if `wanted` is empty. Returns the reason for a failure, or an empty
+  // string.
   [[nodiscard]] std::string open(const std::string& wanted);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }

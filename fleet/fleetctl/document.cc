@@ -1,5 +1,4 @@
-// Implements `fleetctl apply`, which changes the cell in one transaction, so that the cell agrees
-// with a document.
+// Implements `fleetctl apply`, which makes the cell agree with a document, in one transaction.
 #include "fleet/orders/document.h"
 
 #include <optional>
@@ -13,12 +12,12 @@
 namespace fleetctl {
 namespace {
 
-// The maximum number of tries to apply a document. A try fails if another person or program writes
-// one of the document's records at the same moment.
+// The maximum number of tries. A try fails if somebody else writes one of the document's records at
+// the same moment.
 constexpr int document_tries = 20;
 
-// Returns the text of a document. Reads at most one byte more than the longest document has, so
-// that a file that is too long is recognized. Returns no value if the file cannot be read.
+// Returns the text of a document, or no value if it cannot be read. Reads one byte more than the
+// longest document has, so that a file that is too long is recognized.
 std::optional<std::string> document_of(const std::string& path) {
   constexpr std::size_t most = fleet::document_bytes_max + 1;
   return fleet::beginning_of_file(path == "-" ? "/dev/stdin" : path, most);
@@ -36,8 +35,8 @@ int written(const fleet::DocumentDecision& decision) {
   return say("applied (trace " + decision.event.trace + ")");
 }
 
-// Tries once to apply the document. Returns the exit status. Returns no value if the try must be
-// repeated, since another person or program has written one of the records at the same moment.
+// Tries once to apply the document. Returns the exit status, or no value if somebody else has
+// written one of the records at the same moment, so that another try is needed.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

@@ -84,9 +84,8 @@ int secure_store(Asker& asker) {
   return exit_done;
 }
 
-// Enrols a node or a person. First signs the certificate, so that nothing is recorded if the
-// signing fails. Then writes the record and the permissions to the store. Writes the certificate
-// file last.
+// Enrols a node or a person. Signs the certificate first, so that a failure leaves no record. Then
+// writes the record and the permissions to the store, and at last the certificate's file.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const std::string not_enrolled = permissions.user + " is not enrolled: ";
@@ -108,8 +107,7 @@ int enrol(const Options& options, Asker& asker) {
              " days: " + options.output);
 }
 
-// Renews the certificates of nodes that have requested this. Needed in a cell without a
-// fleet-signer.
+// Renews the certificates that nodes have requested, in a cell without a fleet-signer.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -172,8 +170,8 @@ std::string read_keys_of_releases(const Options& options, fleet::Token& token,
   return "";
 }
 
-// Fills in a new token: the controllers' URLs, the digest of the authority's public key, and the
-// secret. Prints an error if this fails. Returns the exit status.
+// Completes a new token with the controllers' URLs, the digest of the authority's public key, and
+// the secret. Prints the reason for a failure. Returns the exit status.
 int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);

@@ -1,6 +1,6 @@
 // Makes the owner of a certificate a user of the store: writes the record of the certificate, then
-// makes the user and the role. enrolment.cc also implements commands that admit people and
-// machines, which commands.h declares: `fleetctl enrol`, `renew`, `token` and `approve`.
+// makes the user and the role. enrolment.cc also implements the commands `enrol`, `renew`, `token`
+// and `approve`, which commands.h declares.
 #pragma once
 
 #include <string>
@@ -19,10 +19,9 @@ struct Owner {
 };
 
 // Records the certificate, so that it can be revoked later, and gives its owner the permissions of
-// the owner's kind, such as `operator`. A certificate that is recorded already is not recorded
-// twice. If the owner was revoked, a new certificate admits the owner again, but a certificate that
-// was recorded before the revocation is refused. Prints an error if something fails; another call
-// then continues where this one stopped. Returns the exit status.
+// the owner's kind, such as `operator`. Admits a revoked owner again with a new certificate, but
+// refuses a certificate from before the revocation. Prints the reason for a failure, after which
+// another call continues. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
@@ -32,16 +31,14 @@ struct Owner {
 // string if it can.
 [[nodiscard]] std::string why_no_signer(const Options& options);
 
-// Sets the cell's setting `controllers` to the URLs of the controllers. New machines use these URLs
-// to join the cell. Writes nothing if the setting has this value already. Prints an error if
-// something fails. Returns the exit status.
+// Sets the cell's setting `controllers`, the URLs that new machines use to join, unless it has this
+// value already. Prints the reason for a failure. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
                                    const std::vector<std::string>& urls);
 
-// Turns on access control in the store. From then on, the store grants each client only the
-// permissions of the name in its certificate. First makes the user `root`, who has all permissions.
-// Prints an error if something fails; another call then continues where this one stopped. Returns
-// the exit status.
+// Turns on access control in the store, after making the user `root`, who has all permissions. Each
+// client then has only the permissions of the name in its certificate. Prints the reason for a
+// failure, after which another call continues. Returns the exit status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

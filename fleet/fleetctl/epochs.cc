@@ -1,7 +1,6 @@
-// Implements the commands `fleetctl restored` and `fleetctl accept-epoch`. A store that was
-// restored from a snapshot contains old orders again. `restored` increases the store's epoch, so
-// that no node obeys these orders. `accept-epoch` makes the nodes continue, after a person has
-// checked the records.
+// Implements `fleetctl restored` and `fleetctl accept-epoch`. A store that was restored from a
+// snapshot contains old orders. `restored` increases the store's epoch, so that no node obeys them.
+// `accept-epoch` lets the nodes continue, after a person has checked the records.
 #include <ctime>
 
 #include "fleet/common/identity.h"

@@ -38,7 +38,8 @@ fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
   fleet::ToBegin what = to_begin(rollout, own);
   fleet::Held held = held_back(what, is_stopped(cell), windows);
   if (!held.needs_person) return held;
-  // If a batch that takes no time does not wait for a person, the length of the batch is the cause.
+  // If the batch would fit into a window without taking any time, it is too long for the window. So
+  // name the option that makes it long.
   what.takes = 0;
   if (!held_back(what, is_stopped(cell), windows).needs_person)
     held.words += " (--confirm: " + fleet::countdown(confirm_ms(rollout.terms) / 1'000) + ")";
@@ -56,7 +57,7 @@ fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
   return held_back(to_begin(plan, budgets), is_stopped(cell), windows);
 }
 
-// Reads the records of nodes, of which there may be thousands, only if the cell has windows.
+// Reads the records of nodes only if the cell has windows, since there may be thousands of nodes.
 std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
                                          const fleet::Rollout& rollout,
                                          const fleet::Reading& reading) {

@@ -1,4 +1,4 @@
-// Reads what a rollout waits for before it may begin its batch: see fleet/model/reasons/held.h.
+// Reads from the store what holds back a rollout or plan: see fleet/model/reasons/held.h.
 #pragma once
 
 #include <variant>
@@ -8,12 +8,12 @@
 
 namespace fleetctl {
 
-// Returns whether a person has ordered a stop of the whole cell. `cell` has the record of the stop.
+// Returns whether `cell` contains the record of a stop, by which a person has stopped the cell.
 [[nodiscard]] bool is_stopped(const fleet::Reading& cell);
 
-// Returns what the rollout waits for: a controller that drives it or, before its batch may begin,
-// the end of a stop or the windows of its nodes. `own` has the rollout's records; `cell` has the
-// records of the stop, of controllers and of drivers.
+// Returns what the rollout waits for: a controller that drives it, the end of a stop, or the
+// windows of its next nodes. `own` has the rollout's records. `cell` has those of the stop, of
+// controllers and of drivers.
 [[nodiscard]] fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
                                        const fleet::Reading& own, const fleet::Reading& cell,
                                        const fleet::WindowView& windows);
@@ -21,8 +21,8 @@ namespace fleetctl {
 [[nodiscard]] fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
                                     const fleet::WindowView& windows);
 
-// Reads the records of `cell`, and calls held_rollout(). If the store cannot be read, prints an
-// error, and returns the exit status.
+// Reads the records for `cell`, and calls held_rollout(). If that fails, prints the reason, and
+// returns the exit status.
 [[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
                                                        const fleet::Rollout& rollout,
                                                        const fleet::Reading& reading);

@@ -17,7 +17,6 @@ int main(int argc, char** argv) {
     return upgrader::print_text("fleetctl", text->text, text->status, fleetctl::exit_failed);
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
-  // Report an error if the output could not be written. This matters for a new token, which is
-  // printed only once.
+  // Report lost output. Otherwise a new token, which is printed only once, could be lost unnoticed.
   return upgrader::finish_output("fleetctl", status, fleetctl::exit_failed);
 }

@@ -1,6 +1,6 @@
-// Implements `fleetctl command`, which gives one order to one node and waits for the node's answer.
-// The records of the order have a lease that ends after the time in --not-after. The store then
-// erases these records, so that the node cannot begin the order later.
+// Implements `fleetctl command`, which gives one order to one node and waits for the answer. The
+// order's records have a lease with the length of --not-after. When it ends, the store erases them,
+// so that the node cannot begin the order later.
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/records/keys.h"
@@ -12,9 +12,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns whether the command is still in the store. If the command was erased or replaced before
-// the node has answered, the outcome stays unknown: the node may have begun the command before that
-// moment, but cannot begin it later.
+// Returns whether the command is still in the store. If it is gone and the node has not answered,
+// nobody knows whether the node has begun it; but it cannot begin it any more.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -70,9 +69,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + id);
     status = wait_for_answer(options, asker, id);
   }
-  // The order has ended, or fleetctl has given up waiting. End the order's lease, so that the store
-  // erases the records of this order. If somebody has replaced one of these records since, the new
-  // record does not have this lease, and stays.
+  // fleetctl does not wait for this order any more. End the lease, so that the store erases the
+  // order's records. Records that somebody else has written since have no such lease, and stay.
   if (placed.lease != 0) asker.end_lease(placed.lease);
   return status;
 }

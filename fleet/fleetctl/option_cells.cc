@@ -1,6 +1,6 @@
 // Defines the command lines of `fleetctl dev`, `cell`, `plan`, `window`, `command`, `restored` and
-// `accept-epoch`. Also defines those of the commands that admit and remove people and machines:
-// `enrol`, `renew`, `revoke`, `forget`, `token` and `approve`.
+// `accept-epoch`, and of the commands for people and machines: `enrol`, `renew`, `revoke`,
+// `forget`, `token` and `approve`.
 #include "fleet/cell/cell_terms.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
@@ -156,8 +156,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "component of the node; `agent` by default")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // Set the default of --component only if the command is `fleetctl command`. Other commands store
-  // their --component in the same variable, but have no default.
+  // Only `fleetctl command` has a default for --component. Other commands share the variable, so it
+  // is set here.
   command.callback([&options] {
     options.command = &order_node;
     if (options.component.empty()) options.component = "agent";

@@ -1,5 +1,5 @@
-// Declares the functions with which options.cc and the files `option_*.cc` define fleetctl's
-// subcommands and their options. options.cc implements the functions that all these files use.
+// Declares the functions with which options.cc and `option_*.cc` define fleetctl's subcommands and
+// their options. Those that all these files use are in options.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,8 +11,8 @@
 
 namespace fleetctl {
 
-// Returns a check for an option's value, which calls `is_good`. If the value is wrong, the error
-// message says that the option needs `wanted`.
+// Returns a check of an option's value by `is_good`. Its error message says that the option needs
+// `wanted`.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
 // Adds to `parent` a subcommand that runs `command`.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,

@@ -30,8 +30,8 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check for an option's value, which calls `parse`. If `parse` fails, its reason becomes
-// the error message.
+// Returns a check of an option's value by `parse`, whose reason for a failure becomes the error
+// message.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {
@@ -71,8 +71,8 @@ void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
   app.add_option_function<std::string>(name, take, about)->type_name("NUMBER");
 }
 
-// Adds the options for the rollout's judge, which compares the new version with the old one. They
-// set how long it judges, and how strictly.
+// Adds the options for the rollout's judge, which compares the new version with the old one: how
+// long it judges, and how strictly.
 void add_judgement(CLI::App& app, fleet::RolloutTerms& terms) {
   constexpr std::chrono::milliseconds unit{1};
   add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
@@ -106,8 +106,8 @@ void add_terms(CLI::App& app, Options& options) {
          "number of nodes in each batch, or a percentage of the rollout's nodes")
       ->type_name("N|P%")
       ->excludes(batches);
-  // Check the range with this function. Otherwise the option parser would silently replace a number
-  // that is too large for its type with the largest number of that type.
+  // Without this check, the option parser would silently replace a number that is too large for its
+  // type by the largest one.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -257,8 +257,8 @@ void add_settings(CLI::App& app, Options& options) {
   add_name(add(settings, options, &unset_setting, "unset", "restore the default of a setting"));
 }
 
-// Returns the word that stands in the place of a missing command or subcommand, such as `foo` in
-// `fleetctl rollout foo`. Returns an empty string if there is no such word.
+// Returns the word in the place of a command or subcommand, such as `foo` in `fleetctl rollout
+// foo`, or an empty string if there is none.
 std::string unknown_command(const CLI::App& app) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty())

@@ -27,8 +27,7 @@ inline constexpr int exit_differs = 10;
 class Asker;
 struct Options;
 
-// The function that performs a command: one of those in commands.h. A LocalCommand needs no
-// existing store.
+// A function of commands.h that performs a command. A LocalCommand needs no store.
 using StoreCommand = int (*)(const Options& options, Asker& asker);
 using LocalCommand = int (*)(const Options& options);
 using Command = std::variant<StoreCommand, LocalCommand>;
@@ -85,8 +84,7 @@ struct Options {
   bool is_controller = false;  // for forget: `node` is the name of a controller
 
   std::string action;  // for `fleetctl command`: the order to the node, such as `prepare`
-  // For `fleetctl command`: if the node has not begun the order within this time, it never begins
-  // the order.
+  // for `fleetctl command`: how many seconds the node has to begin the order
   std::int64_t not_after_s = 600;
 
   std::string group;           // for window: the name of the group of nodes

@@ -10,14 +10,12 @@
 namespace fleetctl {
 namespace {
 
-// The maximum number of tries to give an order. A try fails if a controller writes the same record
-// at the same moment. This is likely for a busy rollout, since its driver often writes the
-// rollout's record.
+// The maximum number of tries to give an order. A try fails if somebody else writes the record at
+// the same moment, as the driver of a busy rollout often does.
 constexpr int tries = 20;
 
-// Commits the transactions of an order one after the other. Returns the exit status. Returns no
-// value if the order must be decided again, since another person or program has written one of the
-// records at the same moment.
+// Commits the transactions of an order one after the other. Returns the exit status, or no value if
+// somebody else has written one of the records, so that the order must be decided again.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -44,9 +42,9 @@ int lease(Asker& asker, Placed& placed) {
   return exit_done;
 }
 
-// Writes the records of a new rollout or plan. Then writes a note, which names the person who has
-// given the order; a controller makes an event of the history from it. A failure to write the note
-// is ignored, since the record of the rollout or plan names that person, too.
+// Writes the records of a new rollout or plan, and then a note for the history, which names the
+// person who has ordered it. A failure to write the note is ignored, since the record of the
+// rollout or plan has that name, too.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
@@ -64,8 +62,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto reply = asker.read({key, key.ends_with('/')});
     if (std::holds_alternative<fleet::Trouble>(reply)) return reply;
     const auto& [revision, found] = std::get<fleet::Reading>(reply);
-    // Each reading may have a later revision than the one before. Return the first revision, since
-    // all records are at least as new as that.
+    // Later readings may have later revisions. The first one is right for all: no record is older.
     if (all.revision == 0) all.revision = revision;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }

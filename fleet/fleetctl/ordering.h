@@ -1,5 +1,5 @@
-// Gives a person's order: reads the records on which the order depends, lets fleet/orders decide,
-// and writes the decision together with a note, a record that names the person.
+// Gives a person's order: reads the records for it, lets fleet/orders decide, and writes the
+// decision, with a note (a record that names the person).
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@ namespace fleetctl {
 
 struct Placed {
   int status = 0;  // exit_done if the order was written, or nothing had to change
-  // Why the order was refused. The caller must print the reason, since place() does not.
+  // why the order was refused; the caller must print this
   std::optional<fleet::OrderRefused> refused = std::nullopt;
   fleet::OrderTaken taken = {};  // the changes that the order makes; unset if it was refused
   std::string trace = {};
   fleet::LeaseId lease = 0;  // the lease of the order's records; 0 if they have none
 };
 
-// Gives the order. If `options.dry_run` is set, only decides, and writes nothing. Prints errors,
-// but not why an order was refused: see Placed::refused.
+// Gives the order. With `options.dry_run`, only decides, and writes nothing. Prints errors, but
+// leaves the reason of a refusal in Placed::refused.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// Gives the order, like place() above, but the caller chooses the order's id `trace`. This id is
-// written into all records and events that follow from the order.
+// Gives the order like the function above. `trace` is the order's id, which all records and events
+// that follow from the order contain.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 
@@ -38,8 +38,8 @@ struct Placed {
 // Prints `about` and then the reason why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns the event for the history about a person's order, to be given to add_note(). For an order
-// that decide_order() has decided, use the event that decide_order() has made.
+// Returns the event about a person's order, for add_note(). Orders that decide_order() decides have
+// an event already.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

@@ -105,8 +105,8 @@ struct PlanSight {
   fleet::Held held = {};  // what the plan waits for before it may begin
 };
 
-// Reads the plan. If the plan does not exist, the result has the revision 0; this is not an error.
-// If the store cannot be read, prints an error, and returns the exit status.
+// Reads the plan. A plan that does not exist has the revision 0, which is not an error. If the
+// store cannot be read, prints the reason, and returns the exit status.
 std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -136,8 +136,7 @@ std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   return refuse(name + ": no such plan");
 }
 
-// Reads the plan from the file. Adds the values of --target and --ignore-window to the plan, if
-// these options are given.
+// Reads the plan from the file, and adds the values of --target and --ignore-window to it.
 int read_file(const Options& options, std::string& body) {
   const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
   if (!text) return refuse(options.file + ": cannot be read");

@@ -1,6 +1,5 @@
-// Makes the texts with which fleetctl shows plans to people. plans.cc also implements the commands
-// `fleetctl plan run`, `list`, `show` and `recover`, which commands.h declares. `plan run` reads
-// the plan from a file that a person has written.
+// Makes the texts in which fleetctl shows plans. plans.cc also implements `fleetctl plan run`,
+// `list`, `show` and `recover`, which commands.h declares.
 #pragma once
 
 #include <functional>
@@ -19,9 +18,9 @@ namespace fleetctl {
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view,
                                                  const fleet::Held& held);
 
-// The functions that wait_for_plan() needs. For `fleetctl plan run --wait`, wait_for_plan() shows
-// the progress of a plan until the plan has ended. Twice a second, it reads the plan's own record.
-// It does not read the records of the plan's members, since there may be thousands of them.
+// Functions for wait_for_plan(), which shows the progress of a plan until its end (`fleetctl plan
+// run --wait`). It reads the plan's record twice a second, but not those of its members, who may be
+// thousands.
 struct PlanWait {
   std::function<fleet::Reply<fleet::Reading>(const fleet::Keys& keys)> read;
   std::function<void()> rest;

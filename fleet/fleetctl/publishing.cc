@@ -16,8 +16,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns the content of a manifest file or signature file. Reads at most one byte more than the
-// longest manifest has, so that a file that is too long is recognized.
+// Returns the content of a manifest or signature file. Reads one byte more than the longest
+// manifest has, so that a file that is too long is recognized.
 std::optional<std::string> content_of(const std::string& path) {
   return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }
@@ -35,8 +35,8 @@ std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
   return why.empty() ? "" : path + ": " + why;
 }
 
-// Prints the result if this version was published before, and returns the exit status: success if
-// the published release is the same, or a refusal if it differs.
+// Handles a version that was published before: a success if that release is the same, or else a
+// refusal. Prints the result, and returns the exit status.
 int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);

@@ -121,8 +121,8 @@ int show_nodes(const Options& options, Asker& asker) {
 
 namespace {
 
-// Finds what the node waits for at its gates. Reads all records of the cell, but only if the node
-// is at a gate.
+// Finds out what the node waits for at its gates. Reads all records of the cell, but only for a
+// node at a gate.
 std::optional<fleet::Trouble> find_waits(Asker& asker, const NodeView& node, Waits& waits) {
   const bool is_at_gate = std::ranges::any_of(node.upgrades, [](const auto& one) {
     return one.second.phase == fleet::UpgradePhase::cutover_ready;
@@ -222,7 +222,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // If no certificate has proved the person's name, show the name as `says NAME`.
+    // No certificate has proved such a name, so show it as `says NAME`.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

@@ -30,16 +30,14 @@ namespace {
 
 using fleet::KeyKind;
 
-// The maximum number of times that a restarted member of the store is asked whether it has a leader
-// again. There is a pause after each question.
+// How often a restarted member of the store is asked whether it has a leader again, with a pause
+// after each question.
 constexpr int rests_max = 120;
-// The number of days for which a revocation list is valid. The number is large, since etcd refuses
-// all clients once its list has expired. A new list is made only when somebody is revoked, perhaps
-// years later. So a list is valid for as long as an authority.
+// How many days a revocation list is valid: as long as an authority. etcd refuses all clients once
+// its list has expired, and the next list may be made only years later.
 constexpr int list_days = fleet::authority_days;
 
-// Runs the program, and waits until it exits. Returns an empty string if the exit status is 0, or
-// else how the program failed.
+// Runs the program until it exits. Returns how it failed, or an empty string after exit status 0.
 std::string run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
@@ -63,10 +61,9 @@ std::optional<std::uint64_t> working_member(Asker& asker, const std::string& end
   return member->id;
 }
 
-// Prints the name of each member of the store that this command has not restarted, since no
-// --endpoint names it. A revoked client may still be connected to such a member. Returns
-// exit_failed if there is such a member. Leaves out members that have never been started, since no
-// client is connected to them.
+// Prints the members that this command has not restarted, since no --endpoint names them: a revoked
+// client may still be connected to them. Returns exit_failed if there are any. Ignores members that
+// were never started, which have no clients.
 int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   const auto reply = asker.members();
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -80,9 +77,8 @@ int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   return status;
 }
 
-// Restarts the members of the store one after the other, so that a majority of them always works.
-// The restart closes the open connections of revoked clients. Without it, a revoked client could
-// keep using its connection, since etcd checks a certificate only when a connection is opened.
+// Restarts the members one after the other, so that a majority of them always works. This closes
+// the connections of revoked clients: etcd checks a certificate only at the start of a connection.
 int restart_members(const Options& options, Asker& asker) {
   std::set<std::uint64_t> restarted;
   for (const std::string& endpoint : options.store.endpoints) {
@@ -107,9 +103,9 @@ int restart_members(const Options& options, Asker& asker) {
   return complain_of_others(asker, restarted);
 }
 
-// Records that the connections of these revoked people and nodes have been closed. Leaves out a
-// record that has changed since it was read: its owner may have been revoked after the restart of a
-// member, and may still have a connection to that member.
+// Records that the connections of these revoked people and nodes are closed. Leaves out records
+// that have changed since they were read: their owners may have been revoked too late for the
+// restart of some member.
 int record_shut_out(Asker& asker, const fleet::Reading& before) {
   for (const fleet::KeyValue& found : before.found) {
     const auto read = fleet::read_record<fleet::Identity>(found.value);
@@ -126,8 +122,7 @@ int record_shut_out(Asker& asker, const fleet::Reading& before) {
   return exit_done;
 }
 
-// Closes the connections of all people and nodes that were revoked so far, by restarting the
-// members of the store.
+// Restarts the members of the store, to close the connections of all revoked people and nodes.
 int shut_out(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::identity), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -135,8 +130,7 @@ int shut_out(const Options& options, Asker& asker) {
   return status == exit_done ? record_shut_out(asker, std::get<fleet::Reading>(reply)) : status;
 }
 
-// Makes the revocation list if the option for it is given. Returns the exit status, which is
-// exit_done without that option.
+// Makes the revocation list, if its option is given. Returns the exit status.
 int make_list(const Options& options, const std::string& name, const fleet::Identity& identity,
               std::string& list) {
   if (options.revocations.empty()) return exit_done;
@@ -158,8 +152,8 @@ int make_list(const Options& options, const std::string& name, const fleet::Iden
 
 }  // namespace
 
-// Revokes a node or a person. First marks the identity record as revoked: from then on, no
-// fleet-signer renews the certificate.
+// Revokes a node or a person. Marks the identity record first: from then on, no fleet-signer renews
+// the certificate.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);
@@ -189,8 +183,8 @@ int revoke(const Options& options, Asker& asker) {
 
 namespace {
 
-// Erases the record of a controller, so that the controller is no longer reported as silent. If the
-// controller runs again later, it writes a new record. Refuses if the controller is running now.
+// Erases the record of a controller, so that it is no longer reported as silent. Refuses while the
+// controller is running. If it runs again later, it writes a new record.
 int forget_controller(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::controller, {options.node});
   const auto reply = asker.read({fleet::prefix_of(KeyKind::controller), true});
@@ -211,9 +205,8 @@ int forget_controller(const Options& options, Asker& asker) {
 
 }  // namespace
 
-// Erases the records of a node. If the node runs again later, it writes new records, unless it is
-// revoked. Refuses if the node still reports and is not revoked. A revoked node may still report
-// until its connections to the store are closed, but the store refuses its writes.
+// Erases the records of a node. Refuses if the node still reports, unless it was revoked: the store
+// then refuses its writes. If a node that is not revoked runs again later, it writes new records.
 int forget(const Options& options, Asker& asker) {
   if (options.is_controller) return forget_controller(options, asker);
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});

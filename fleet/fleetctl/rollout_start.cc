@@ -1,5 +1,5 @@
-// Implements the commands `fleetctl rollout start` and `fleetctl rollout plan`. Both decide which
-// nodes are in which batches, and print the result. Only `start` writes the rollout.
+// Implements `fleetctl rollout start` and `fleetctl rollout plan`. Both put nodes into batches, and
+// print the result. Only `start` writes the rollout.
 #include <algorithm>
 #include <iterator>
 
@@ -32,8 +32,8 @@ struct ReleaseFound {
   fleet::Revision revision = 0;
 };
 
-// Reads the record of the release into `found`. Prints an error if that fails. Returns the exit
-// status.
+// Reads the record of the release into `found`. Prints the reason for a failure, and returns the
+// exit status.
 int find_release(Asker& asker, const std::string& component, const std::string& version,
                  ReleaseFound& found) {
   OneRecord<fleet::Release> one;
@@ -49,9 +49,8 @@ int find_release(Asker& asker, const std::string& component, const std::string& 
   return exit_done;
 }
 
-// Looks for nodes that run a newer version than `version`, and prints their names. Returns
-// exit_done if there are no such nodes, or else exit_refused. Without this check, each of these
-// nodes would refuse the older version, and the refusals would count as failures of the release.
+// Refuses if some nodes run a newer version than `version`, and prints their names. They would
+// refuse the older version, and that would count as failures of the release.
 int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string& component,
                    const std::string& version) {
   const std::string newer = fleet::who_runs_newer(nodes, component, version);
@@ -60,7 +59,7 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
                 "; if that is meant, say --downgrade");
 }
 
-// Checks that no ended rollout had this name. Prints an error otherwise. Returns the exit status.
+// Refuses a name that an ended rollout had, and prints the reason. Returns the exit status.
 int look_for_name(const std::string& id, Asker& asker) {
   const auto reply = read_keys(asker, {fleet::prefix_of(KeyKind::history)});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -69,9 +68,8 @@ int look_for_name(const std::string& id, Asker& asker) {
   return used ? exit_refused : exit_done;
 }
 
-// Reads the release, and adds facts about it to the rollout's terms: the version, the digest,
-// whether the release can be undone, and which command set a node must understand to run the
-// release.
+// Completes the rollout's terms with facts about the release: its version and digest, whether it
+// can be undone, and which command set a node must understand to run it.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -117,8 +115,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Prints the terms that may surprise a person: the seed if the nodes are in random order, nodes
-// without a label, a large number of batches, and the shortest time that the rollout can take.
+// Prints terms that may surprise a person: the seed of a random order, nodes without a label, a
+// large number of batches, and the shortest time that the rollout can take.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -173,8 +171,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Write a note, from which a controller makes an event of the history. Ignore a failure, since
-  // the rollout has begun, and the rollout's record also names the person who has started it.
+  // Write a note, from which a controller makes an event of the history. A failure is harmless: the
+  // rollout's record also names the person who has started it.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

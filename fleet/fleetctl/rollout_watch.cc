@@ -62,8 +62,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
          (reason.empty() ? "" : ", " + reason);
 }
 
-// Draws the lines on the terminal, over the lines that were drawn last; `before` is the number of
-// those lines.
+// Draws the lines over the last ones, whose number is `before`.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

@@ -40,9 +40,8 @@ std::int64_t count_nodes(const fleet::Reading& reading) {
   return nodes;
 }
 
-// Returns the findings of the rollout's judge as a text. The judge compares the nodes that have the
-// new version with the nodes that do not have it yet. If there are no findings, returns why there
-// are none, such as `nothing is compared yet`.
+// Returns the findings of the judge, which compares nodes that have the new version with nodes that
+// do not have it yet. Without findings, returns the reason, such as `nothing is compared yet`.
 std::string judge_words(const fleet::Reading& reading) {
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -66,9 +65,8 @@ void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& rea
   }
 }
 
-// Returns a text about the undo of a rollout: how far the undo has come, that an undo is
-// impossible, or that the rollout will be undone automatically. Returns an empty string if there is
-// nothing to say.
+// Returns a text about the undo of a rollout: how far it has come, or whether it is impossible or
+// automatic. Returns an empty string if there is nothing to say.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return kept_words(rollout);
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
@@ -77,8 +75,8 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
-// Returns how much of the bake is over, according to the rollout's record. (The bake is the time
-// after the last batch in which the rollout is still watched.)
+// Returns how much of the bake (the time after the last batch in which the rollout is still judged)
+// is over, according to the rollout's record.
 std::string bake_words(const fleet::Rollout& rollout) {
   const auto length = [](std::int64_t ms) {
     return upgraderctl::show_duration(upgraderctl::Duration{ms});
@@ -117,8 +115,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  judging", words});
   add_measures(rows, reading);
   add_gates(rows, rollout);
-  // While the batch is held back, `rollout.waits_for` may be old, since the driver does not update
-  // it. So show the current reason, `held`, instead.
+  // The driver does not update `waits_for` while the batch is held back, so prefer `held`.
   const std::string& waits_for = held.words.empty() ? rollout.waits_for : held.words;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});
@@ -137,8 +134,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the value of the member `order` in the JSON that gives this order to a rollout, such as
-// `pause` in `{"order": "pause"}`.
+// Returns the order in the JSON for a rollout, such as `pause` for `{"order": "pause"}`.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
@@ -197,8 +193,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // The store has also returned the records of other rollouts whose names begin with this rollout's
-  // name. Drop these records.
+  // Drop the records of other rollouts whose names begin with this one's name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });
@@ -309,8 +304,7 @@ int show_why(const Options& options, Asker& asker) {
     std::erase_if(groups, [&options](const fleet::FailureGroup& group) {
       return !std::binary_search(group.nodes.begin(), group.nodes.end(), options.node);
     });
-    // Show the evidence of the node that the user has named, instead of the evidence of the first
-    // node in that node's group.
+    // The user has named a node: show its evidence instead of that of the first node in its group.
     for (fleet::FailureGroup& group : groups) {
       group.error = nodes.at(options.node).record.error;
       group.evidence = nodes.at(options.node).record.evidence;

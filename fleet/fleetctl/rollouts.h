@@ -1,7 +1,7 @@
-// Makes the texts with which fleetctl shows rollouts to people. The functions declared here do no
-// input or output. rollout_watch.cc implements the lines of `fleetctl rollout watch`, and
-// rollouts.cc the rest. rollouts.cc also implements the commands `fleetctl rollout list`, `show`,
-// `pause`, `resume`, `abort` and `undo`, and `fleetctl why`, which commands.h declares.
+// Makes the texts in which fleetctl shows rollouts; does no input or output. rollout_watch.cc
+// implements the lines of `fleetctl rollout watch`, and rollouts.cc the others. rollouts.cc also
+// implements the commands `fleetctl rollout list`, `show`, `pause`, `resume`, `abort` and `undo`,
+// and `fleetctl why`.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace fleetctl {
 
-// Returns how many nodes an undo of the rollout could not bring back to their old version, as a
-// text. Returns an empty string if there are no such nodes.
+// Returns a text about the nodes that an undo could not bring back to their old version, or an
+// empty string if there are none.
 [[nodiscard]] std::string kept_words(const fleet::Rollout& rollout);
 // Returns the reason of the rollout's state, followed by the text of kept_words() if that is not
 // empty.
@@ -41,8 +41,8 @@ struct WatchedRollout {
 // ---- the reasons why nodes of a rollout failed: one paragraph for each group of nodes that failed
 // in the same way
 
-// Returns the measured part of the evidence of a failed version, without the version's output, as
-// one line such as `exit status 3, lived 4.2 s, memory 12 MiB, processor 31 ms`.
+// Returns the measured evidence of a failed version in one line, such as `exit status 3, lived 4.2
+// s, memory 12 MiB, processor 31 ms`. Leaves out its output.
 [[nodiscard]] std::string measured_words(const fleet::Capsule& capsule);
 
 // Returns the groups of nodes that failed in the same way, as lines for people.

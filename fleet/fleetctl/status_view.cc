@@ -71,8 +71,7 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  // The times at which the certificates of nodes and people expire. The keys of the map are the
-  // names in the certificates.
+  // when the certificates of nodes and people expire, by the names in them
   std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
   // The revoked people and nodes whose connections to the store may still be open.
@@ -115,8 +114,8 @@ std::size_t ending(const Found& found, UnixSeconds now) {
                     [now](const auto& one) { return ends_soon(one.second, now); }));
 }
 
-// Returns a line for each controller or person whose certificate expires soon. Nodes are left out,
-// since their certificates are renewed automatically.
+// Returns a line for each controller or person whose certificate expires soon. Nodes renew theirs
+// automatically.
 std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
   std::vector<std::string> lines;
   for (const auto& [name, until] : found.expiries) {
@@ -140,8 +139,7 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
   return words + "; " + std::to_string(found.revoked) + " revoked";
 }
 
-// Returns a line about the revoked people and nodes whose connections to the store may still be
-// open.
+// Returns a line about revoked people and nodes whose connections to the store may still be open.
 std::string not_yet_words(const std::vector<std::string>& names) {
   return "not yet shut out: " + fleet::listed(names) +
          ": open connections to the store last until each member is restarted "
@@ -172,8 +170,8 @@ fleet::ToBegin next_nodes(const fleet::Seen<fleet::Desired>& record, const std::
   return next.to_begin();
 }
 
-// Returns why nodes do not move to the desired version, as a text that continues the line about
-// this version. The text is empty if there is no reason.
+// Returns why nodes do not move to the desired version, to be added to its line, or an empty
+// string.
 std::string words_about(const fleet::Desired& wish, const std::string& component,
                         const std::vector<fleet::NodeView>& nodes, const fleet::Held& held) {
   if (!wish.refused.empty()) return ", but moves no node: " + wish.refused;
@@ -187,15 +185,15 @@ std::string words_about(const fleet::Desired& wish, const std::string& component
          component + " " + wish.version;
 }
 
-// The facts that may hold back a node that moves.
+// The facts that may hold back an upgrade at its gate.
 struct Holds {
   bool is_stopped;
   const fleet::WindowView& windows;
   const fleet::Budgets& budgets;
 };
 
-// Adds a line for each version to which nodes are pinned. If some of them are held back at their
-// gates, the line says what they wait for.
+// Adds a line for each version to which people have pinned nodes. If some nodes are held back at
+// their gates, the line says by what.
 void add_pins(const std::vector<fleet::NodeView>& nodes, const Holds& holds,
               std::vector<std::string>& lines) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all;
@@ -213,8 +211,8 @@ void add_pins(const std::vector<fleet::NodeView>& nodes, const Holds& holds,
                     waits[what]);
 }
 
-// Returns a text about the nodes that do not move to the desired version, since a later rollout has
-// moved them. The text is empty if there are none.
+// Returns a text about nodes that keep the version of a later rollout instead of the desired one,
+// or an empty string.
 std::string kept_words(const fleet::Seen<fleet::Desired>& record, const std::string& component,
                        const std::vector<fleet::NodeView>& nodes) {
   const auto wish = wish_of(record);

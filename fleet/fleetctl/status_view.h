@@ -1,6 +1,6 @@
-// Makes the texts with which `fleetctl status` shows the state of a cell. For programs (`--json`),
-// there is a JSON object. For people, there are lines about things that need attention, such as
-// certificates that expire soon, and nodes whose records fill the store. Does no input or output.
+// Makes the texts with which `fleetctl status` shows a cell: a JSON object for programs (`--json`),
+// and for people lines about what needs attention, such as certificates that expire soon, or nodes
+// whose records fill the store. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,18 @@
 
 namespace fleetctl {
 
-// The number of members of the store that were asked (`all`), and the number of members that answer
-// and have a leader (`good`).
+// How many members of the store were asked (`all`), and how many answer and have a leader (`good`).
 struct MemberCount {
   std::size_t all = 0;
   std::size_t good = 0;
 };
 
-// Returns one JSON object. It contains counts instead of records, so its size does not depend on
-// the number of nodes.
+// Returns one JSON object with counts instead of records, so that many nodes do not make it longer.
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 
-// The validity of the certificates with which the person runs fleetctl: the person's own and the
-// authority's. If fleetctl does not use one of these certificates, the member for that certificate
-// has no value.
+// The validity of the user's own certificate and of the authority's; no value if fleetctl does not
+// use it.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};
@@ -53,16 +50,16 @@ struct CertificateCount {
 [[nodiscard]] std::vector<std::string> work_lines(const fleet::Reading& cell,
                                                   const fleet::WindowView& windows);
 
-// Returns a line for each desired version of the cell. If nodes do not move to the version, the
-// line says why. Then returns a line for each version to which nodes are pinned, with what they
-// wait for if they are held back at their gates. `windows` must know the cell's windows and nodes,
-// and what time it is at the moment 0.
+// Returns a line for each desired version of the cell, with the reason if nodes do not move to it.
+// Lines for pinned versions follow, with what holds back their nodes at their gates. `windows` must
+// know the cell's windows and nodes, and which time the moment 0 is.
 [[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                                   const std::vector<fleet::NodeView>& nodes,
                                                   const fleet::WindowView& windows);
 
-// Returns by component what the node waits for at its gate. `cell` has all records of the cell, and
-// `windows` is as for wish_lines(). A component that a rollout or a person has claimed is left out.
+// Returns what the node waits for at its gate, by component. Leaves out components that a rollout
+// or a person has claimed. `cell` has all records of the cell, and `windows` is as for
+// wish_lines().
 [[nodiscard]] std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
                                                                const fleet::Reading& cell,
                                                                const fleet::WindowView& windows);

@@ -1,5 +1,5 @@
-// Makes the lines of `fleetctl status` about rollouts and plans that wait, and finds what a node at
-// its gate waits for.
+// Implements the lines of `fleetctl status` about rollouts and plans that wait, and finds out what
+// a node at its gate waits for.
 #include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/model/records/keys.h"
@@ -10,8 +10,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Adds a line if the work waits. While it is held back, `recorded`, the member `waits_for` of its
-// record, may be old.
+// Adds a line if the work waits. Prefers `held`: the reason in the work's record, `recorded`, may
+// be old while the work is held back.
 void add(const std::string& name, const fleet::Held& held, const std::string& recorded,
          std::vector<std::string>& lines) {
   const std::string& words = held.words.empty() ? recorded : held.words;

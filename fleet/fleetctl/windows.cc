@@ -15,9 +15,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns a text that says when a closed window opens next, or how long an open window stays open.
-// With the time zone `site-local`, these times differ from node to node, so the text says only
-// that.
+// Returns when a closed window opens next, or how long an open one stays open. With the time zone
+// `site-local`, these times differ between nodes, and the text says so.
 std::string next_of(const fleet::Window& window) {
   if (window.time_zone == fleet::site_local) return "by each node's clock";
   const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";
