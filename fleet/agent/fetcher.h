@@ -37,7 +37,7 @@ class Fetcher {
     // it is short.
     std::chrono::milliseconds patience{10'000};
     // How many releases of the component stay on disk, including the new one. Releases that are
-    // still needed stay in any case. 0: all releases stay.
+    // still needed stay in any case. With 0, all releases stay.
     std::size_t keep = 0;
     // The control directories with the status files of the component's upgrader. A release that a
     // status file names is not removed. If a status file cannot be read, no release is removed.

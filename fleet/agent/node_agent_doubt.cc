@@ -91,8 +91,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// If the store was restored from a snapshot or replaced, forgets the revision of the record
-// `active`, since the same number may now belong to another write.
+// Forgets the revision of the record `active` if the store was restored from a snapshot or
+// replaced, since the same number may now belong to another write.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);

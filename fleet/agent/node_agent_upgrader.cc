@@ -65,8 +65,8 @@ void NodeAgent::read_ledger() {
   desk_.log("no command is obeyed: " + why);
 }
 
-// If the ledger (the commands that were begun) could not be read before, tries again every second.
-// After a success, obeys commands to upgrade fleet-agent itself.
+// Tries again every second to read the ledger (the commands that were begun), if it could not be
+// read before. After a success, obeys commands to upgrade fleet-agent itself.
 void NodeAgent::read_ledger_again() {
   if (unreadable_.empty() || read_ != nullptr) return;
   read_ledger();

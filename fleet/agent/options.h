@@ -39,7 +39,8 @@ struct AgentOptions {
   std::string keys;      // a directory with the public keys of publishers
   // The directories below which `file:` URLs may name files.
   std::vector<std::string> allowed_files;
-  // How many releases of each component stay on disk; an upgrade removes the oldest. 0: all stay.
+  // How many releases of each component stay on disk: an upgrade removes the oldest. With 0, all
+  // stay.
   std::size_t keep = 5;
   std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";

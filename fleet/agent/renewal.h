@@ -36,8 +36,8 @@ struct CertificateTime {
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// Convert CertificateTime::durable to the content of its file (one line with the seconds since
-// 1970), and back. durable_of() returns 0 for any other text.
+// These functions convert CertificateTime::durable to the content of its file (one line with the
+// seconds since 1970), and back. durable_of() returns 0 for any other text.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 

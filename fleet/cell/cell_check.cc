@@ -42,7 +42,7 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// If the store is full and refuses writes, adds a line with the commands that make room.
+// Adds a line with the commands that make room, if the store is full and refuses writes.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {

@@ -78,8 +78,8 @@ struct DevNeed {
 // Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Convert the port numbers to the text of a file, and back. ports_in() returns 0 for each port if
-// the text is damaged.
+// These functions convert the port numbers to the text of a file, and back. ports_in() returns 0
+// for each port if the text is damaged.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 
