@@ -41,9 +41,8 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // The record `upgrade` names the last upgrade to a desired version. The ledger may contain a
-  // newer upgrade that a command has ordered and that is still under way. In that case, a command
-  // has begun the last upgrade.
+  // The last upgrade was for a desired version if the record `upgrade` names such an upgrade. But
+  // the ledger may have a newer one, which a command has ordered and which is still under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));

@@ -86,7 +86,7 @@ class Component {
     // upgrade. Meanwhile the old version keeps working.
     bool gate = false;
     // How long the new version is on trial. If no order to commit arrives in this time, the
-    // upgrader undoes the upgrade. If it is 0, the upgrader itself decides when to commit.
+    // upgrader undoes the upgrade. With 0, the upgrader itself decides when to commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns an empty string if

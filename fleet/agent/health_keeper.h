@@ -45,10 +45,10 @@ class HealthKeeper {
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Updates the record `health` of the component while a rollout compares it with other nodes:
-  // begins a measurement when one is due, and writes the record when its content has changed.
-  // Called at least once a second while this process is the node's active fleet-agent. `ledger` is
-  // null until the component obeys commands.
+  // Updates the component's record `health` while a rollout compares nodes: begins a measurement
+  // when one is due, and writes the record when its content has changed. Called at least once a
+  // second while this process is the node's active fleet-agent. `ledger` is null until the
+  // component obeys commands.
   void look(const NodeLedger* ledger);
 
  private:

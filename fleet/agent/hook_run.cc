@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The maximum number of reads in one turn of the event loop. Without it, a program that writes
-// endlessly would keep fleet-agent from renewing its lease in the store.
+// The maximum number of reads in one turn of the event loop. Without this limit, a program that
+// writes endlessly would keep fleet-agent from renewing its lease in the store.
 constexpr int reads_a_turn_max = 16;
 
 // Returns why `path`, a program or the directory of the hooks, is not trusted, or an empty string.

@@ -29,7 +29,7 @@ class HookRun {
     // the exit status; 126: the program was not started; 128 + N: killed by the signal N
     int status = 0;
     std::string output = {};  // the last line of the program's output
-    // the output, but of a long one only the end: at least 8 KiB
+    // The end of the output: at least its last 8 KiB, or all of a shorter output.
     std::string text = {};
   };
 

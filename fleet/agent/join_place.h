@@ -23,8 +23,8 @@ class JoinPlace {
   // Makes the directories, and takes a lock, so that only one `fleet-agent join` runs at a time.
   // Returns an empty string on success, or else the reason for the failure.
   [[nodiscard]] std::string open();
-  // Returns why this machine cannot join with this token under this name, or an empty string. It
-  // cannot if it already belongs to another cell or has another name there.
+  // Returns why this machine cannot join with this token under this name, or an empty string. A
+  // machine cannot join if it already belongs to another cell, or has joined under another name.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
   // Returns the machine's private key, which is made if its file does not exist. On failure,
   // returns an empty string, and sets `trouble` to the reason.

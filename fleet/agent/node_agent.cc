@@ -137,8 +137,8 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
 }
 
 // Keeps the record `health` of fleet-agent itself up to date while a rollout compares this node
-// with others. The record does not report a crash or a hang: then the record `instance` loses its
-// lease and disappears, and controllers see that.
+// with others. It does not report a crash or a hang of fleet-agent: in both cases, the record
+// `instance` loses its lease and disappears, and controllers notice that.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());

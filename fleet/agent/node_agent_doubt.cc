@@ -64,9 +64,9 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 }
 
 // Returns why the store may have been replaced or restored from a snapshot, or an empty string if
-// it seems to be the one that this node knows. Also writes its epoch and revision to disk: a
-// changed epoch or a loss immediately, and a changed revision at intervals. So the revision on disk
-// may be too low, but never too high.
+// it seems to be the one that this node knows. Also writes its epoch and revision to disk: at once
+// if the epoch has changed or the store has lost writes, and otherwise at intervals. So the
+// revision on disk may be too low, but never too high.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const KeyValue* const record = epoch_.find(key_of(KeyKind::epoch));

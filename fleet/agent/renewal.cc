@@ -176,7 +176,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Handles the answer to a request for a new certificate, which an earlier process may have made.
+// Handles the answer to a request for a new certificate. An earlier process may have made the
+// request; its error is not logged again.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);

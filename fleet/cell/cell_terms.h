@@ -79,8 +79,8 @@ struct CertificatePlan {
   std::vector<std::string> refused = {};  // the reasons for the refusal, one sentence each
 };
 // Decides which certificates to make; never replaces an existing one. `there` has the existing
-// files, by their FILE. If an authority's files are missing, but a certificate that it has signed
-// exists, refuses: nobody would accept that certificate with a new authority.
+// files, by the names FILE. An authority whose files are missing is not made anew if a certificate
+// exists that it has signed: nobody would accept that certificate any more.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);

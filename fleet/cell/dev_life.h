@@ -95,7 +95,7 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // the number of its exits in succession soon after a start
+    int deaths = 0;             // how many exits in succession came soon after a start
     upgrader::Time started{0};  // when the program was started last
     // When to start the program again; no value while it runs.
     std::optional<upgrader::Time> restart_due = {};

@@ -45,7 +45,7 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns the facts about a certificate that a record contains. The validity begins a day before
+// Returns the facts that a record contains about a certificate. The validity begins a day before
 // the time of signing, so that time is computed from it.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),

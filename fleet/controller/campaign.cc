@@ -86,7 +86,7 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
   // If drivers of `id` end soon after their start again and again, the pause doubles each time, up
-  // to `longest_rest_ms`. Long ago ended pauses are forgotten.
+  // to `longest_rest_ms`. Forget pauses that ended long ago.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -31,8 +31,8 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // If its key or its authority's certificate is missing, only that is reported, and a certificate
-  // is not checked. An authority's own key may be missing, since an administrator may keep it
+  // If a certificate's key or authority is missing, only that is reported, and the certificate is
+  // not checked. An authority's own key may be missing, since an administrator may keep it
   // elsewhere.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {

@@ -39,8 +39,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns the versions that a person has chosen for this node alone, such as `pinned to shop
-// 1.0.0`, or an empty string.
+// Returns the versions that a person has chosen for this node alone, as a text such as `pinned to
+// shop 1.0.0`, or an empty string.
 std::string pins_of(const NodeView& node) {
   std::string words;
   for (const auto& [component, wish] : node.desired) {

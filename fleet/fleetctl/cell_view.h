@@ -1,6 +1,6 @@
 // Makes the texts and tables in which fleetctl shows the records of a cell. Parts of them come from
-// nodes and people, so they are escaped for a terminal. Long texts in a table are cut, except the
-// last in a row. Does no input or output.
+// nodes and people, so they are escaped for a terminal. Long texts in a table are cut. Does no
+// input or output.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ using Waits = std::map<std::string, std::string>;
 // The maximum width of a table cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
 // shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The maximum width of the last cell of a row, which is longer: no other cell follows.
+// The maximum width of a row's last cell. It may be wider, since no other cell follows.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 
 // Returns the rows of a table as lines with aligned columns, escaped for a terminal.

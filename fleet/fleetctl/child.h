@@ -38,7 +38,7 @@ struct ChildEnded {
   upgrader::Ending ending = {};
 };
 // Returns a child process that has exited, or no value if none has. Each child is returned once,
-// also an orphan that this process has adopted. Sets `none_left` to whether this process has no
+// including orphans that this process has adopted. Sets `none_left` to whether this process has no
 // children any more.
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 

@@ -221,7 +221,7 @@ int desire(const Options& options, Asker& asker) {
 
 namespace {
 
-// Returns the message for `stop off` if there was no stop.
+// Returns the message of `fleetctl stop off` if there was no stop.
 std::string words_without_stop(const OneRecord<fleet::Epoch>& epoch) {
   if (epoch.revision == 0 || (epoch.record && epoch.record->accepted))
     return "everything may begin, as before";

@@ -121,8 +121,8 @@ int show_nodes(const Options& options, Asker& asker) {
 
 namespace {
 
-// Finds out what the node waits for at its gates. Reads all records of the cell, but only for a
-// node at a gate.
+// Finds out why the node's upgrades are not confirmed yet. Reads all records of the cell, but only
+// if an upgrade waits for that at its gate.
 std::optional<fleet::Trouble> find_waits(Asker& asker, const NodeView& node, Waits& waits) {
   const bool is_at_gate = std::ranges::any_of(node.upgrades, [](const auto& one) {
     return one.second.phase == fleet::UpgradePhase::cutover_ready;

@@ -185,15 +185,15 @@ std::string words_about(const fleet::Desired& wish, const std::string& component
          component + " " + wish.version;
 }
 
-// The facts that may hold back an upgrade at its gate.
+// The facts that may hold back an upgrade that waits at its gate for a confirmation.
 struct Holds {
   bool is_stopped;
   const fleet::WindowView& windows;
   const fleet::Budgets& budgets;
 };
 
-// Adds a line for each version to which people have pinned nodes. If some nodes are held back at
-// their gates, the line says by what.
+// Adds a line for each version to which people have pinned nodes. If upgrades wait at their gates
+// for a confirmation, the line says what holds them back.
 void add_pins(const std::vector<fleet::NodeView>& nodes, const Holds& holds,
               std::vector<std::string>& lines) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> all;

@@ -1,5 +1,5 @@
-// Implements the lines of `fleetctl status` about rollouts and plans that wait, and finds out what
-// a node at its gate waits for.
+// Implements the lines of `fleetctl status` about rollouts and plans that wait. Also finds out why
+// a node's upgrades wait for a confirmation.
 #include "fleet/fleetctl/held.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/model/records/keys.h"

@@ -7,9 +7,10 @@
 // otherwise a web page of another site could read the cell's state through a browser on this
 // machine (DNS rebinding).
 //
-// With certificates, a client may do what its role allows: the first part of the name in its
-// certificate, such as `operator` in `operator:anna`. A browser also sends a person's certificate
-// with requests of other sites' pages. So it may request a change only for this server's own page.
+// With certificates, a client may do what its role allows. The role is the first part of the name
+// in the certificate, such as `operator` in `operator:anna`. A browser sends a person's certificate
+// even with requests of other sites' pages. So a browser may request a change only for this
+// server's own page.
 #pragma once
 
 #include <array>

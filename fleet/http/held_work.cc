@@ -101,8 +101,8 @@ class Search {
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
-  // Returns the budgets of the cell, or null if it has none. Adds the nodes to them at the first
-  // call, since budgets are rarely needed: only if a node waits at its gate.
+  // Returns the budgets of the cell, or null if it has none. Adds the nodes to them only at the
+  // first call, since budgets matter only while an upgrade waits at its gate for a confirmation.
   const Budgets* budgets() {
     if (!budgets_.is_set()) return nullptr;
     if (!std::exchange(budgets_know_nodes_, true)) {

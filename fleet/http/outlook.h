@@ -28,7 +28,7 @@ inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
 // instead of `notes`.
 inline constexpr std::int64_t silent_share = 10;
 
-// Degraded nodes are grouped by similar reasons. So many of the largest groups have their own line.
+// Degraded nodes are grouped by similar reasons. This many of the largest groups have a line each.
 inline constexpr std::size_t degraded_shown = 5;
 
 struct OutlookLine {

@@ -236,7 +236,7 @@ function drawGlance() {
 
 // ---- the list of events, and the details of one node
 
-// Without the proof of a certificate, a name is only a claim.
+// If no certificate proves the person's name, show it as a claim: `says NAME`.
 const byWhom = event => !event.who ? ''
   : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 

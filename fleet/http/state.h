@@ -46,9 +46,9 @@ struct StateView {
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 
-// ---- server-sent events for clients that follow the cell. Changed records of rollouts, plans and
-// the cell are in the event. Of changed nodes, it contains only the names, since nobody looks at
-// all nodes at the same time
+// ---- server-sent events for clients that follow the cell. An event contains the changed records
+// of rollouts, plans and the cell. Of changed nodes, it contains only the names, since nobody looks
+// at all nodes at the same time
 
 // Returns the event that reports these changes to clients. Returns an empty string if there is
 // nothing to report.

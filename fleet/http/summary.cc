@@ -28,9 +28,8 @@ bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns when the first and the last of the soaks began that are under way, as this controller has
-// seen it. (A new version soaks on a node before it is confirmed.) Returns no value if no node
-// soaks.
+// Returns when the earliest and the latest of the current soaks began, as this controller has seen
+// it. (A new version soaks on a node before it is confirmed.) Returns no value if no node soaks.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;

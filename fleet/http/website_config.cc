@@ -49,8 +49,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request, co
   read_next(errand);
 }
 
-// Returns conditions for a transaction: the store refuses it if the client has just been revoked,
-// which this controller's copy of the records may not show yet.
+// Returns conditions for a transaction, so that the store refuses it if the client has just been
+// revoked. This controller's copy of the records may not show that yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};

@@ -12,8 +12,8 @@ using Milliseconds = Timers::Milliseconds;
 // longer. With shorter pauses, the repeated requests of all clients could keep members without a
 // leader too busy to elect one.
 constexpr Milliseconds pause_max{1'000};
-// libcurl ends a call at its time limit, and has the better error message. But it does not if the
-// call still waits for a connection that another call opens. So EtcdCall ends the call this much
+// libcurl ends a call at its time limit, with a better error message than ours. But it does not end
+// a call that waits for a connection that another call opens. So EtcdCall ends the call this much
 // later.
 constexpr Milliseconds behind_libcurl{50};
 

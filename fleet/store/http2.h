@@ -37,8 +37,8 @@ struct JudgingTime {
 
 class Http2 {
  public:
-  // Returns the time with which certificates are checked; called before each TLS connection. If it
-  // is null, the clock's time is used.
+  // Returns the time with which certificates are checked; called before each TLS connection.
+  // Without a Judge, certificates are checked with the clock's time.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
@@ -66,7 +66,7 @@ class Http2 {
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. Its destructor ends it silently.
+  // One call. The destructor ends it, and the observer is not called any more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);

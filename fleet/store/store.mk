@@ -27,7 +27,7 @@ fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
-# Prerequisites are in tests/together/fleet/fleet.mk and fleet/agent/agent.mk: the programs and
-# tests that use etcd.
+# The programs and tests that use etcd are added as prerequisites in tests/together/fleet/fleet.mk
+# and fleet/agent/agent.mk.
 fleet-check-here:
 	@tests/together/fleet/check $(BUILD)
