@@ -183,8 +183,7 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
     const std::uint64_t number = next_read_++;
     reads_[number] = desk_.timers.after(read_release_again, [this, wanted, number] {
-      // The timer owns this lambda. Keep the timer alive until the lambda has returned.
-      const auto timer = reads_.extract(number);
+      reads_.erase(number);
       prepare(wanted);
     });
     return;

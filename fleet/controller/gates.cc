@@ -83,8 +83,6 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    // The timer owns this lambda, so the timer must live until the lambda has returned.
-    const auto kept = std::move(soon_.at(number));
     soon_.erase(number);
     answer(stand, *round);
   });

@@ -73,8 +73,6 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {
   held_[number] = {asked, world_.timers.after(hold_time, [this, number] {
-                     // The timer owns this lambda, so keep the timer alive until the lambda has
-                     // returned.
                      const auto late = held_.extract(number);
                      world_.answer(number, join_waits(late.mapped().asked));
                    })};

@@ -165,8 +165,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      // The timer owns this lambda. Keep the timer alive until the lambda has returned.
-      const auto timer = retries_.extract(errand->number);
+      retries_.erase(errand->number);
       record_creation(errand, response);
     });
   }));
@@ -187,8 +186,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = reads_of(errand->request, errand->route);
-    // The timer owns this lambda. Keep the timer alive until the lambda has returned.
-    const auto timer = retries_.extract(errand->number);
+    retries_.erase(errand->number);
     read_next(errand);
   });
 }
