@@ -120,7 +120,8 @@ TEST_CASE("a daemon that forks and exits with 0 goes on as its heir, again and a
   CHECK(Story().start().tell(StopAsked{90s}).tell(exited(0, 43)).has<KillFamily>());
 }
 
-// The orders by which a signal of the stop plan is sent: SIGCONT follows, for a suspended daemon.
+// Returns the orders with which the adapter sends `signal` to the daemon. SIGCONT follows, so that
+// a suspended daemon handles the signal.
 std::vector<SignalDaemon> sent(int signal) {
   return {SignalDaemon{signal}, SignalDaemon{SIGCONT}};
 }

@@ -268,9 +268,9 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# A canary checks that these tests notice two daemons that run at the same time. These are its
-# daemons: the script of PythonServer notices a second daemon by a lock, and the script of Chronyd
-# by a pid file.
+# The daemons of a canary, which checks that these tests notice two daemons that run at the same
+# time. The script of PythonServer notices a second daemon by a lock, and the script of Chronyd by a
+# pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 

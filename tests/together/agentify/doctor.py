@@ -179,8 +179,9 @@ def test_an_interrupted_doctor_ends_the_daemon(stage):
     exits"""
     write_server(stage)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        # Except in the run with SIGPIPE, the daemon ignores SIGTERM. So `agentify doctor` needs
-        # some time to end the daemon, and is still at work when the test sends it `number`.
+        # The daemon ignores SIGTERM, except in the run with SIGPIPE. So `agentify doctor` needs
+        # some time to end the daemon, and still runs when the test sends the signal `number` to the
+        # doctor.
         daemon = server(stage, *(["ignores"] if number != signal.SIGPIPE else []))
         doctor = subprocess.Popen([*AS_USER, str(AGENTIFY), "doctor", "--", *daemon],
                                   env=environment_of(stage), text=True, stdin=subprocess.DEVNULL,

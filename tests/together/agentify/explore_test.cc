@@ -47,8 +47,8 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if agentify was started without a trial, or if its trial is over. In both cases
-  // the upgrader starts no fallback in its place.
+  // Returns true if agentify was started without a trial, or if its trial is over. If agentify
+  // fails after that, the upgrader starts no fallback.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
   // Returns true if agentify must now watch its directory of releases (option --follow) for a new
   // version: the daemon works, and nothing is going to end it.

@@ -250,8 +250,7 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # The test no longer restarts an upgrader that was killed. It waits until all processes have
-        # ended.
+        # From now on, a killed upgrader is not restarted. Waits until all processes have ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():

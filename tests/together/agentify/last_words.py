@@ -197,7 +197,7 @@ def test_a_directory_need_not_be_listed(stage):
     not list"""
     place = stage.directory / "place"
     place.mkdir(mode=0o300)
-    # Root may list every directory, unless these two capabilities are taken away.
+    # Root can list a directory of any mode, unless it gives up these two capabilities.
     prefix = [shutil.which("setpriv"), "--bounding-set=-dac_override,-dac_read_search"]
     daemon = stage.script("daemon", "echo why; exit 3")
     one = stage.agentify(f"--last-words={place}/words", daemon=[daemon],

@@ -90,7 +90,7 @@ def http_get(port):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         answer = b""
-        for _ in range(10_000):  # limits an endless answer
+        for _ in range(10_000):  # a limit, in case the answer never ends
             data = one.recv(4096)
             if not data:
                 break
@@ -234,7 +234,7 @@ class Living(Service):
                     raise ConnectionError("it has ended")
         except (ValueError, FileNotFoundError) as error:
             raise ConnectionError(str(error)) from error
-        threading.Event().wait(0.0005)  # leaves the daemon some processor time
+        threading.Event().wait(0.0005)  # pauses, so that the daemon gets processor time
 
 
 class Chronyd(Living):

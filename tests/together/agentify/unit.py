@@ -190,8 +190,8 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     hook.daemon.write_text("")
     hook.lock.write_text("")
     # The tested hook requests an upgrade if the daemon's program is newer than the upgrader's lock
-    # file. An upgrader that starts makes its lock file the newer of the two. The test imitates such
-    # a start by giving the lock file a time far in the future.
+    # file. When an upgrader starts, it makes its lock file newer than the program. The test
+    # imitates such a start by a modification time far in the future.
     os.utime(hook.lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:

@@ -354,8 +354,8 @@ TEST_CASE("descendants are found through all generations, and the oldest orphan 
 }
 
 TEST_CASE("an orphan that is born while the processes are listed is found in the next list") {
-  // Process 6 forks, and exits before its state is read: the first list lacks its child 7. The next
-  // list lacks the child of 7 for the same reason.
+  // Process 6 forks, and exits before its state is read, so the first list lacks its child 7. The
+  // second list lacks the child of 7 for the same reason.
   std::vector<std::vector<Process>> lists = {
       {{6, 2, 15, true}},
       {{6, 2, 15, true}, {7, 2, 16, true}},
@@ -374,14 +374,14 @@ TEST_CASE("if two lists show the same ended children, and no other child, there 
   std::size_t listed = 0;
   CHECK(find_heir(2, [&] { return lists.at(listed++); }) == 0);
   CHECK(listed == 2);
-  // A family that never stops forking and exiting does not keep the keeper busy for ever.
+  // If a daemon's processes fork and exit without end, the search must still end.
   pid_t newest = 100;
   CHECK(find_heir(2, [&] { return std::vector<Process>{{++newest, 2, 1, true}}; }) == 0);
 }
 
 TEST_CASE("a process descends from the keeper even if its parent exits while it is looked for") {
   std::map<pid_t, std::vector<Process>> looks = {
-      {9, {{9, 8, 30}, {9, 2, 30}}},  // its parent, 8, exits, so the keeper, 2, becomes its parent
+      {9, {{9, 8, 30}, {9, 2, 30}}},  // first look: the parent is 8; second look: 8 has exited
       {8, {}},
       {7, {{7, 1, 20}}},
       {6, {}},
@@ -398,12 +398,13 @@ TEST_CASE("a process descends from the keeper even if its parent exits while it 
   CHECK_FALSE(descends_from(6, 2, look));
   looks[1] = {{1, 0, 1}};
   CHECK_FALSE(descends_from(7, 2, look));
-  // A process whose parent seems to exit again and again is not looked at for ever.
+  // The parent of process 9 seems to exit at every look. The search must end nevertheless.
   const auto flicker = [](pid_t pid) -> std::optional<Process> {
     return pid == 9 ? std::optional(Process{9, 8, 30}) : std::nullopt;
   };
   CHECK_FALSE(descends_from(9, 2, flicker));
-  // A parent that /proc hides from this user (hidepid) is looked at twice, and not again and again.
+  // If /proc hides a parent from this user (hidepid), the search looks at the parent twice, and
+  // then gives up.
   int looked = 0;
   const auto hidden = [&](pid_t pid) {
     ++looked;

@@ -1,5 +1,6 @@
-/* A daemon that records when it starts, and whether another one still runs then. Its child, which a
- * stop leaves behind, runs until it is killed, and counts as the daemon, too. */
+/* A daemon that records each of its starts, and whether an earlier process of the daemon still runs
+ * then. The daemon has a child, which survives a stop and runs until it is killed. The child counts
+ * as a process of the daemon. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
