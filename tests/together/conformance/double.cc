@@ -243,9 +243,8 @@ void Agent::become_ready() {
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
   // This line of 70,000 bytes is longer than a pipe's buffer, so write() blocks until the upgrader
-  // has read the first part of the line. The agent writes the line before `ready`, while the
-  // upgrader waits for the agent. If the agent wrote it after `ready`, write() might block while
-  // the agent should read its input.
+  // reads the line's first part. Before `ready`, that is harmless, since the upgrader waits for the
+  // agent. After `ready`, write() might block while the agent should read its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
