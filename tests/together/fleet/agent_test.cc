@@ -366,7 +366,7 @@ TEST_CASE("a file is fetched only from below a directory that is allowed") {
 
 // ---- records that KeptRecords writes again until they have the wanted values
 
-// Rows: A-40
+// Requirements (tests/judging/rows): A-40
 TEST_CASE("records get their wanted values, and only while the compared records are unchanged") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     VirtualTime time;

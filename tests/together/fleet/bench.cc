@@ -7,7 +7,7 @@
 //        bench BUILD cell SECONDS NODES   prints a row for each part of a cell's life, including
 //                                         SECONDS in which no order is given
 //
-// Rows: H-70
+// Requirements (tests/judging/rows): H-70
 
 #include <curl/curl.h>
 #include <signal.h>
@@ -156,10 +156,9 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // In this order no batch waits for the judge, the part of the controller that compares the
-  // failures of nodes with the new version and with the old one. The judge needs batches that are
-  // drawn at random, and would make each batch slower: it examines the nodes only every ten
-  // seconds.
+  // This order switches off the judge, which compares the failures of the old and the new version
+  // and needs batches drawn at random. The judge would slow down each batch, since it looks at the
+  // nodes only every ten seconds.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -305,11 +304,14 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Measures a whole cell, part by part. First all nodes enter the cell, and then they get no orders
-// for a while. Two rollouts follow. Before the second rollout, a hundred windows (times in which
-// nodes may be upgraded) are written into the store. During the second rollout, the controller that
-// drives it and the leader of the store's members are killed. At the end, a plan is run on a
-// thousand nodes, and all nodes get a desired version.
+// Measures these parts of a cell's life, one after the other:
+// * All nodes enter the cell.
+// * The nodes get no orders for a while.
+// * A first rollout runs.
+// * A second rollout runs, with a hundred windows (times in which nodes may be upgraded) in the
+//   store. The controller that drives it and the leader of the store's members are killed
+//   meanwhile.
+// * A plan runs on a thousand nodes, and all nodes get a desired version.
 class CellBench {
  public:
   CellBench(const std::string& build, std::size_t nodes)

@@ -364,7 +364,7 @@ class Cell {
   std::string wrong_;
 };
 
-// Rows: S-02, S-14
+// Requirements (tests/judging/rows): S-02, S-14
 TEST_CASE(
     "two rollouts, a desired version and a plan never stop more of a site than there are places") {
   const std::uint64_t cells = std::max(cells_min, fleet_test::number_of("RUNS", 0) / runs_per_cell);
@@ -376,9 +376,9 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // A place is the record by which a node counts against the budget. The budget has one place for
-    // each of the two sites. Both places may still be taken, although no node is down any more: a
-    // driver erases the record of a node in its next step after the node has come up.
+    // The budget has one place for each of the two sites. (A place is the record by which a node
+    // counts against the budget.) Both places may still be taken at the end: a driver gives a
+    // node's place back only in the step after the node has come up.
     CHECK(cell.places() <= 2);
   }
   fleet_test::report(

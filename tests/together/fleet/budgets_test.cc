@@ -36,10 +36,10 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Takes a place of the budget for each of these nodes, in the name of `by`, which is a rollout,
-  // plan or desired version. A transaction takes at most `room` places. Returns an empty text if
-  // `by` has all these places afterwards. Otherwise returns why `by` must wait, or `impossible: `
-  // and the reason why `by` can never have all these places.
+  // Makes `by` (a rollout, plan or desired version) take a place of the budget for each of these
+  // nodes, at most `room` places in one transaction. Returns an empty text if `by` has all these
+  // places afterwards. Otherwise returns why `by` must wait. If `by` can never have all these
+  // places, returns `impossible: ` and the reason.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -65,7 +65,7 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.takes("desired/shop", {"n2"}).empty());
   CHECK(bench.takes("rollout/r2", {"n3"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
-  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // r1 already has a place for n1
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // r1 needs no second place for n1
 
   bench.frees("rollout/r1", "n1");
   CHECK(bench.takes("rollout/r2", {"n3"}).empty());
@@ -76,9 +76,9 @@ TEST_CASE("no place has a number above the budget, even if two runs have places 
   Bench bench;
   CHECK(bench.takes("rollout/r1", {"n1"}).empty());
   CHECK(bench.takes("rollout/r2", {"n1"}).empty());  // of another component
-  // Only one node is down, but r1 and r2 each have a place for it, so both places of the budget are
-  // taken. r3 must not take a third place. Otherwise, as soon as r2 gives its place back, another
-  // rollout could take the place of r2, and three nodes would be down.
+  // Only n1 is down, but r1 and r2 each hold one of the budget's two places for n1. r3 must not
+  // take a third place: if r2 then gave its place back, another rollout could take that place, and
+  // three nodes would be down.
   CHECK(bench.takes("rollout/r3", {"n2"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r2)");
   bench.frees("rollout/r2", "n1");
@@ -149,10 +149,10 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
   CHECK(bench.budgets.held("rollout/r1", "n1").size() == 1);
 }
 
-// ---- how the driver of a plan takes the places of a budget, and gives them back
+// ---- when the driver of a plan takes places of a budget, and when it gives them back
 
-// Returns the next decision of a plan's driver. The plan's nodes are n1 and n2, both of one site.
-// `plan` is the current record of the plan.
+// Returns the next decision of a plan's driver, which is the part of a controller that steers the
+// plan. The plan's nodes are n1 and n2, both of one site. `plan` is the current record of the plan.
 PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p", bool stopped = false) {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
   view.stopped = stopped;
@@ -175,11 +175,12 @@ Plan planned(const PlanDecision& decision) {
   return read_record<Plan>(decision.transaction->puts.back().value).value();
 }
 
-// Rows: S-14
+// Requirements (tests/judging/rows): S-14
 TEST_CASE("a step takes the places of its members first, and the next one frees them") {
   Bench bench;
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
-  // The transaction writes two places of the budget and the record of the plan.
+  // The transaction writes three records: the plan, and for each of its two nodes the place of the
+  // budget that the node needs before it may go down.
   CHECK(decision.transaction->puts.size() == 3);
   CHECK(planned(decision).step == 0);
   bench.takes("plan/p", {"n1", "n2"});
@@ -234,14 +235,14 @@ TEST_CASE("a step that is done together stops the plan") {
 TEST_CASE("members of a step `any` wait while those before them have the places") {
   Bench bench(R"({"unavailable.site":"1"})");
   Plan plan = planned(decided(bench, plan_of(StepClass::any)));
-  CHECK(plan.step == 0);  // the transaction only takes a place for n1
+  CHECK(plan.step == 0);  // the transaction only takes n1's place of the budget
   bench.takes("plan/p", {"n1"});
   plan = planned(decided(bench, plan_of(StepClass::any)));
   CHECK(plan.step == 1);
   CHECK(plan.lock == "n1");
 
-  // n1 has done the step of the plan, and n2 has not. The budget has only one place, which n1 still
-  // holds. So the driver must give that place back before n2 can get it.
+  // n1 has done the step of the plan, and n2 has not. The budget allows one node to be down, and n1
+  // still holds this place. So the driver must give the place back before n2 can get it.
   const auto next = [&bench, &plan] {
     PlanView view{.name = "p", .plan = plan, .revision = 1, .ids = {"n1", "n2"}};
     view.members["n1"] = {.record = {.step = 2, .phase = MemberPhase::waiting}, .revision = 1};
@@ -287,7 +288,7 @@ TEST_CASE("a halted plan keeps its places until a person recovers it") {
                     [&](const Erase& erase) { return erase.key == place; }));
 }
 
-// ---- how the driver of a rollout takes the places of a budget, and gives them back
+// ---- when the driver of a rollout takes places of a budget, and when it gives them back
 
 // A rollout over two nodes of one site. The budget allows that two nodes of a site are down at the
 // same time, so it has two places. The driver has just taken both places, one for each node, and

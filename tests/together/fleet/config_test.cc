@@ -40,7 +40,7 @@ std::string record_in(const ConfigDecision& decision) {
   return decision.transaction->puts.front().value;
 }
 
-// Rows: A-43
+// Requirements (tests/judging/rows): A-43
 TEST_CASE("a put compares the record that was read, and tells its author in the same transaction") {
   const auto decision = decide_config(request(Method::put, R"({"start":"02:00","duration_s":60})"),
                                       "window/night", reading({night()}), moment);
@@ -62,7 +62,7 @@ TEST_CASE("a put compares the record that was read, and tells its author in the 
             .response.status == 201);
 }
 
-// Rows: A-41
+// Requirements (tests/judging/rows): A-41
 TEST_CASE("a patch changes the members that it names, and keeps members of a later version") {
   const auto decision = decide_config(request(Method::patch, R"({"start":"03:00"})"),
                                       "window/night", reading({night()}), moment);
@@ -97,7 +97,7 @@ TEST_CASE("an unknown member is refused as a mistake") {
   CHECK(decision.response.body == R"({"status":400,"reason":"there is no member day"})");
 }
 
-// Rows: A-46
+// Requirements (tests/judging/rows): A-46
 TEST_CASE("validated and refused requests write nothing") {
   Request wrong = request(Method::put, R"({"start":"1"})");
   Request good = request(Method::put, R"({"start":"01:00","duration_s":60})");
@@ -112,7 +112,7 @@ TEST_CASE("validated and refused requests write nothing") {
   CHECK_FALSE(tried.transaction.has_value());
 }
 
-// Rows: A-48
+// Requirements (tests/judging/rows): A-48
 TEST_CASE("a write that names another revision than the present one is refused") {
   Request one = request(Method::erase);
   const auto status = [&](const std::string& match, const std::string& none_match) {
@@ -170,7 +170,7 @@ TEST_CASE("a wish compares the release that it names, and has its digest") {
   CHECK(decide_config(asked, "desired/agent", reading({}), moment).response.status == 400);
 }
 
-// Rows: A-46
+// Requirements (tests/judging/rows): A-46
 TEST_CASE("a wish is never hidden from its driver by a person") {
   const KeyValue published{.key = root + "release/agent/1.1", .value = "{}", .modified = 3};
 

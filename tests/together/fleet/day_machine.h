@@ -83,8 +83,8 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // The mirror, a local copy of the store's records, calls functions of this structure that use
-    // the other members. It may do so as soon as it is constructed, so `mirror_` must be the last
+    // The mirror (a local copy of the store's records) may call functions of this structure as soon
+    // as it is constructed. These functions use the other members, so `mirror_` must be the last
     // member.
     fleet::Mirror mirror_;
   };

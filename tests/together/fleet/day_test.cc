@@ -359,7 +359,7 @@ class Day {
   std::string wrong_;
 };
 
-// Rows: Z-35 Z-46
+// Requirements (tests/judging/rows): Z-35, Z-46
 TEST_CASE("hours of rollouts lose nothing and do nothing twice, whatever dies and is cut off") {
   const auto hours = static_cast<Ms>(fleet_test::number_of("HOURS", 1));
   Day day(fleet_test::number_of("SEED", 1));

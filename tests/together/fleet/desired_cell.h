@@ -1,6 +1,6 @@
-// The records of a cell in a store, and a controller that decides from these records how its nodes
-// reach a desired version, and writes its transactions to the store. The records of the nodes are
-// written by the test.
+// A fixture: the records of a cell in a store, and the part of a controller that brings the nodes
+// to their desired version. This part reads the records and writes its transactions to the store.
+// The test writes the records of the nodes.
 #pragma once
 
 #include <catch2/catch.hpp>

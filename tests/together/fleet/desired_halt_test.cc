@@ -1,7 +1,7 @@
-// Tests the halt of a cell: no further node is moved to a desired version if the version has failed
-// on a node. The same holds if a node has fallen silent at its gate, where the new version waits
-// until it may take over. The halt must last until a person desires the version again, even if the
-// node's records change or vanish. desired_test.cc has the other tests of desired versions.
+// Tests the halt of a desired version. If the version has failed on a node, the controller moves no
+// further node to it. The same holds if a node falls silent while its new version is ready and
+// waits until it may take over. The halt must last until a person desires the version again, even
+// if the node's records change or vanish. desired_test.cc has the other tests of desired versions.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/desired_cell.h"

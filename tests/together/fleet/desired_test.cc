@@ -109,7 +109,7 @@ struct Cell : fleet_test::DesiredCell {
   }
 };
 
-// Rows: J-04, H-03
+// Requirements (tests/judging/rows): J-04, H-03
 TEST_CASE("one write of the wish begins one node, and the rest only when that is committed") {
   Cell cell(40);
   cell.settle();
@@ -125,7 +125,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
   CHECK(cell.begun() == std::vector<int>{2, 3});
 }
 
-// Rows: H-41, H-51, H-54, C-02
+// Requirements (tests/judging/rows): H-41, H-51, H-54
 TEST_CASE("the old instance is told to stop when the new one was seen, ready, for long enough") {
   Cell cell(1);
   cell.settle_on("2");
@@ -149,7 +149,7 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
         std::string::npos);
 }
 
-// Rows: H-56
+// Requirements (tests/judging/rows): H-56
 TEST_CASE("while anything is doubtful nobody is told to stop") {
   Cell cell(1);
   cell.settle_on("2");
@@ -192,7 +192,7 @@ TEST_CASE("while anything is doubtful nobody is told to stop") {
   CHECK(cell.stopped().empty());
 }
 
-// Rows: J-08 J-11
+// Requirements (tests/judging/rows): J-08, J-11
 TEST_CASE("another component's upgrader reports that it waits, and then it is told to stop") {
   Cell cell(2);
   cell.view = DesiredView("web");
@@ -243,7 +243,7 @@ TEST_CASE("an instance that was gone for a moment is observed anew") {
   CHECK(cell.stopped().size() == 1);
 }
 
-// Rows: H-22
+// Requirements (tests/judging/rows): H-22
 TEST_CASE("build metadata does not tell versions apart") {
   Cell cell(1);
   cell.settle_on("2");
@@ -260,11 +260,11 @@ TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.begun() == std::vector<int>{1});  // n1's new version is ready, and waits
+  CHECK(cell.begun() == std::vector<int>{1});  // n1's new version is ready, but must wait
   CHECK(cell.stopped().empty());
 }
 
-// Rows: H-58
+// Requirements (tests/judging/rows): H-58
 TEST_CASE("writing the same wish anew tries again, reading it does not") {
   Cell cell(2);
   cell.settle_on("2");
@@ -299,9 +299,8 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   CHECK(cell.begun().empty());
   cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{0});
-  // The node now reports a version whose name is not allowed in a desired version. So the
-  // controller cannot send the node back to that version, and leaves the node's desired version
-  // unchanged.
+  // The node now reports a version name that no desired version may have. So the controller cannot
+  // order the node back to that version, and leaves its desired version unchanged.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -349,7 +348,7 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
   CHECK(cell.begun() == std::vector<int>{2});
 }
 
-// Rows: H-07
+// Requirements (tests/judging/rows): H-07
 TEST_CASE("a node that a rollout claims on its way has not failed, and is not told to go back") {
   Cell cell(1);
   cell.settle_on("2");
@@ -365,10 +364,9 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // The claim is the record by which a rollout takes a node for itself. As long as the claim
-  // existed, only the rollout moved the node, and the desired version had no effect. Now the claim
-  // is erased. The node again has the time `staging_ms` to start the desired version and wait at
-  // its gate, with the new instance ready.
+  // The claim is a record that reserves a node for a rollout. As long as the claim existed, the
+  // desired version had no effect. Now the claim is erased. So the node again has the time
+  // `staging_ms` to start the desired version and to report that it is ready.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
   cell.wait(cell.settings.staging_ms - 1);
@@ -413,7 +411,7 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
   CHECK(stops());
 }
 
-// Rows: H-07
+// Requirements (tests/judging/rows): H-07
 TEST_CASE("a changed record makes the driver look at its node alone, however many there are") {
   Cell cell(400);
   cell.settle_on("2");
@@ -449,8 +447,8 @@ TEST_CASE("a pinned node ignores its window if the order of its own version says
   Cell cell(1);
   cell.put(KeyKind::node_desired, "n100", component,
            write_record(Desired{.version = "3", .pinned = true, .ignore_window = ignores}));
-  // The order of the cell's desired version says the opposite about windows. A pinned node ignores
-  // that order.
+  // The cell's order has the opposite `ignore_window`. It must have no effect here, since a pinned
+  // node has a desired version of its own.
   cell.store.put(key_of(KeyKind::desired, {component}),
                  write_record(Desired{.version = "2", .ignore_window = !ignores}));
   cell.come_to_gate(0, "3");

@@ -1,5 +1,5 @@
-// Tests that the work for a document does not grow with the number of orders times the number of
-// nodes. orders_test.cc tests what documents do.
+// Tests that the work for a document (a JSON text with the orders for a whole cell) does not grow
+// with the number of orders times the number of nodes. orders_test.cc tests what documents do.
 #include "fleet/orders/document.h"
 
 #include <catch2/catch.hpp>

@@ -72,7 +72,8 @@ struct Counting {
   [[nodiscard]] std::string words(Ms) const { return ""; }
 };
 
-// A task that does not understand its own record, and wants to write it again and again.
+// A task that does not recognize the record that it has written. So it wants to write the record
+// again and again.
 struct Repeating : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;
@@ -106,9 +107,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // This message says that more changes follow immediately. So the driver does not decide yet, but
-  // waits for those changes. Here they do not come, so the driver decides at the next renewal of
-  // its lease. (It would also decide when it next reads the store.)
+  // This message says that more changes follow. So the driver waits for them before it decides.
+  // Here they do not come, so the driver decides when it next renews its lease or reads the store.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
@@ -312,7 +312,8 @@ TEST_CASE("a pinned node moves, although the cell desires no version of the comp
   bench.begin();
   if (is_later) {
     bench.put(order, pin);
-    // The records of the node's component are not known, so another driver has to read them.
+    // The driver has not read the records of the node's component. So it must end: the next driver
+    // reads them.
     CHECK(bench.driver.is_over());
     return;
   }
@@ -329,7 +330,7 @@ TEST_CASE("the place of a node is given back as soon as its upgrade cannot be un
   const auto [phase, is_freed] =
       GENERATE(std::pair(R"({"phase":"cutover-ready"})", false), std::pair("?", false),
                std::pair(R"({"phase":"failed"})", true), std::pair(R"({"phase":"staging"})", true),
-               // A machine with the name of one that was forgotten has no such record.
+               // No record, as for a new machine that has the name of a removed one.
                std::pair("", true));
   Bench bench(DesiredDriver("c1", {}, {}, 100));
   const std::string place = key_of(KeyKind::place, {"site", place_value("north"), "0"});
@@ -353,7 +354,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  // This message is late: it reports a state from before the key was erased.
+  // This message comes late: it describes the record as it was before it was erased.
   bench.tell(KeyChanged{*bench.store.find(instance)});
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);

@@ -403,7 +403,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // how many changes had `more` set
+    std::size_t together = 0;  // how many changes had `more` set: another change follows
   };
 
   explicit Watcher(Count& count) : count_(count) {}
@@ -450,7 +450,7 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // ten nodes and the rollout
+  CHECK(count.read == 11);  // ten records of nodes, and that of the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

@@ -167,7 +167,7 @@ std::string name(int i) {
   return "n" + std::to_string(100 + i);
 }
 
-// Rows: S-11
+// Requirements (tests/judging/rows): S-11
 TEST_CASE("forty nodes that failed the same way are one line with a count") {
   NodesOfRollout nodes;
   for (int i = 0; i < 40; ++i) {

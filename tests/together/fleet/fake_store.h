@@ -32,8 +32,8 @@ class FakeCell {
   // The records themselves stay.
   void compact(Revision revision);
 
-  // Returns, for a watch, the changes of `keys` from revision `from` on. Returns no value if there
-  // are none. Also sets `from` so that the next call returns only later changes.
+  // Returns the changes of `keys` from revision `from` on, for a watch. Returns no value if there
+  // are none. Sets `from` so that the next call returns only later changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
   // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
   // to read.

@@ -1,4 +1,5 @@
-// The larger ones of the records that a node and its driver write, with a value for each member.
+// Sample records: the larger records that a node and its driver write, with a value for each
+// member.
 #pragma once
 
 #include "fleet/model/records/cell_records.h"

@@ -1,12 +1,11 @@
-// Runs all code that reads records of the store on random records of every kind. This code is in
-// the controller (rollouts, plans and its other work), in its HTTP server, in fleet-agent
-// (components and plans) and in fleetctl. No program may crash, write a record that the store or a
-// reader refuses, show a text with control characters, answer with invalid JSON, or delay the work
-// on good records.
+// Runs all code that reads records of the store on random records of every kind: the code of the
+// controller, of its HTTP server, of fleet-agent and of fleetctl. No program may crash, write a
+// record that the store or a reader refuses, show control characters, answer with invalid JSON, or
+// delay the work on good records.
 //
-// One run of all this code on random records is called a life. Each life has a seed, and runs in a
-// process of its own, so that a crash does not end the test. SEED=N sets the first seed, RUNS=N the
-// number of lives, and SECONDS=N the time for all lives.
+// A life is one run of all this code on random records. Each life has a seed, and a process of its
+// own, so that a crash does not end the test. SEED=N sets the first seed, RUNS=N the number of
+// lives, and SECONDS=N the time for all lives.
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>

@@ -13,7 +13,7 @@ using namespace fleet;
 
 constexpr Ms minute = 60'000;
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE("measures are read line by line, and bad lines are named") {
   const auto read = read_measures(
       "errors counter up 12\n"
@@ -132,12 +132,11 @@ struct Bench {
   }
 };
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
   Bench bench;
   bench.wait(minute);
-  // This failure comes before the rollout's new version runs, so the rollout must not count this
-  // failure.
+  // This failure comes before the new version runs, so it must not count against the new version.
   bench.watch.ended();
   bench.wait(minute);
   CHECK_FALSE(bench.watch.report());
@@ -175,8 +174,9 @@ TEST_CASE("a node of the control reports for each batch, by its own clock, and c
   bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
   bench.wait(minute + 5'000);
   bench.errors = 1;
-  // The driver of a rollout had asked the node for a report by the record `control`. Now the driver
-  // has erased this record. The node must still complete its report at the end of the soak.
+  // The driver of the rollout has erased the record `control`, with which it had asked this node
+  // for a report. The node must still complete its report at the end of the soak, the time for
+  // which the node is observed.
   bench.run = {};
   bench.wait(2 * minute);
   CHECK(bench.watch.report()->over);

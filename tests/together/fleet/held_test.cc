@@ -1,5 +1,6 @@
-// Tests what fleetctl and the web page say about work that cannot go on now, because windows are
-// closed, a stop is ordered, or no place of a budget is free.
+// Tests how fleetctl and the web page explain that work must wait. The reasons are a closed window
+// (a time in which work may begin), a stop that a person has ordered, and a used-up budget of nodes
+// that may be down.
 #include "fleet/model/reasons/held.h"
 
 #include <catch2/catch.hpp>
@@ -126,15 +127,16 @@ TEST_CASE("a node that may not move to the desired version waits for no window")
   node = free;
   node.desired = {{.version = "1", .pinned = true}, 3};
   CHECK(begin(node) == one);
-  node.desired = {{.version = "3"}, 9};  // a rollout has moved the node since
+  node.desired = {{.version = "3"}, 9};  // a later rollout has moved the node to version 3
   CHECK(begin(node) == one);
   node = free;
   node.instances.clear();
   CHECK(begin(node) == one);
-  // The first node is on the way, and the second one waits for its success.
+  // The first node has begun to move to version 2. The second node must wait until the first one
+  // has succeeded.
   node.desired = {{.version = "2", .trace = wish.trace()}, 9};
   CHECK(begin(node).empty());
-  // The node has failed, so that no other node begins.
+  // The first node has failed, so no other node may begin.
   node.upgrade = {{.phase = UpgradePhase::failed, .attempt = "desired.9.1"}, 10};
   CHECK(begin(node).empty());
 }
@@ -155,7 +157,7 @@ TEST_CASE("a node at its gate counts beside those that may begin") {
 
 // ---- fleetctl and the page
 
-// A cell, as fleetctl reads it, and as a controller shows it at 01:00.
+// The records of a cell, for two readers: fleetctl, and a controller that shows them at 01:00.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   CellState cell;
@@ -171,7 +173,8 @@ struct Bench {
     records.erase(std::string(key_root) + rest);
     cell.take_absent(std::string(key_root) + rest);
   }
-  // Puts a node that runs web 1, and whose identity gives it the group `shop`.
+  // Adds a node that runs version 1 of the component `web`. The label in the node's identity is
+  // group=shop, and the node itself reports group=bakery.
   void put_node(const std::string& name) {
     put("node/" + name + "/active", R"({"instance":"i"})");
     put("identity/node/" + name, R"({"labels":{"group":"shop"}})");
@@ -187,7 +190,7 @@ struct Bench {
     return all;
   }
 
-  // Returns the line of the page about this subject, in one of the lists of the outlook.
+  // Returns the web page's text about `subject` in one of the page's lists, such as `moves`.
   [[nodiscard]] std::string page(const std::string& list, const std::string& subject) const {
     const Response answer =
         state_answer({}, "", {records, cell, health}, {.now = 3'600, .desired = settings});
@@ -204,7 +207,7 @@ struct Bench {
     windows.take_all(reading());
     return fleetctl::wish_lines(reading(), nodes_in(reading()), windows);
   }
-  // Returns what `fleetctl plan show p` says the plan waits for.
+  // Returns the line of `fleetctl plan show p` that says for what the plan waits.
   [[nodiscard]] std::string plan_waits_for() const {
     PlanView view{.name = "p"};
     view.take_all(reading());
@@ -296,7 +299,7 @@ TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
   check("moves", "");
   bench.put("window/shop", hour_from_three);
   check("moves", "; waits for n1: its window opens in 2h");
-  // To stop the old version needs one minute, which is less than a whole upgrade needs.
+  // The window is one minute long. That is enough, since the node has only to stop its old version.
   bench.put("window/shop", minute_from_three);
   check("moves", "; waits for n1: its window opens in 2h");
   bench.put("window/shop", R"({"start":"01:00","duration_s":60})");
@@ -304,7 +307,8 @@ TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
   bench.put("stop", "{}");
   check("moves", "; waits for the end of the stop (fleetctl stop off)");
 
-  // A node with a claim waits for the claim's end, and a node that is not at its gate yet goes on.
+  // A node that a rollout has claimed (reserved for itself) does not wait for its window. A node
+  // whose new version is not ready yet goes on with its upgrade.
   bench.put("node/n1/claim/web", R"({"by":"rollout/r"})");
   check("moves", "");
   bench.erase("node/n1/claim/web");
@@ -325,7 +329,8 @@ TEST_CASE("the page and fleetctl say which places a node at its gate waits for")
     CHECK(bench.page("moves", "desired/web") == page + words);
     CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + words});
   };
-  // The label in a node's identity counts, and not the one that the node reports.
+  // The label in the node's identity (shop) counts for the budget, and not the label that the node
+  // reports (bakery).
   bench.put("settings", R"({"unavailable.group":"1"})");
   check("");
   const std::string place = "place/group/" + place_value("shop") + "/0";
@@ -337,7 +342,7 @@ TEST_CASE("the page and fleetctl say which places a node at its gate waits for")
   bench.erase("node/n2/instance/i");
   check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
 
-  // A node that ignores its window still needs a place.
+  // A node that may ignore its window must still wait for a place of the budget.
   bench.put("window/shop", hour_from_three);
   check("; waits for n1: its window opens in 2h");
   bench.put("desired/web", R"({"version":"2","ignore_window":true})");
@@ -370,7 +375,8 @@ TEST_CASE("the page and fleetctl say what a pinned node at its gate waits for") 
   bench.erase("node/n2/instance/i");
   check("n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
 
-  // Nodes with the same version share a line, which names what the first of them waits for.
+  // The page shows one line for all nodes with the same version. The line says for what the first
+  // of these nodes waits.
   bench.put("node/n2/desired/web", R"({"version":"3","pinned":true})");
   bench.put("node/n2/upgrade/web", R"({"to":"3","phase":"cutover-ready","attempt":"desired.1.1"})");
   bench.put("node/n2/instance/i", "{}");
@@ -379,7 +385,8 @@ TEST_CASE("the page and fleetctl say what a pinned node at its gate waits for") 
   CHECK(bench.status().size() == 1);
   bench.erase("stop");
 
-  // A node that ignores its window waits for nothing, and so does one that a rollout has claimed.
+  // n1 ignores its window, and a rollout has claimed (reserved) n2. So the page says of neither
+  // that it waits.
   bench.put("window/shop", hour_from_three);
   bench.put("node/n1/desired/web", R"({"version":"3","pinned":true,"ignore_window":true})");
   bench.put("node/n2/claim/web", R"({"by":"rollout/r"})");
@@ -423,7 +430,8 @@ TEST_CASE("the page and fleetctl say what a plan waits for before its first step
   CHECK(bench.page("moves", "plan/p").ends_with("; waits for n1: its window opens in 2h"));
   CHECK(bench.plan_waits_for() == "waits for  n1: its window opens in 2h");
 
-  // With places for one node, the two members take the step one after the other.
+  // The budget allows one node to be down, so the two members do the step one after the other. That
+  // takes longer than the window of half an hour.
   bench.put_node("n2");
   bench.put("plan/p/member/n2", "{}");
   bench.put("window/shop", R"({"start":"03:00","duration_s":1800})");

@@ -1,6 +1,5 @@
 // Tests the history of a cell: which changes are recorded as events, how events are numbered, and
-// how many are kept. Also tests what another controller writes when it takes over the duty of
-// writing the history.
+// how many are kept. Also tests how another controller continues the history when it takes over.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/history/chronicle.h"
@@ -98,7 +97,7 @@ std::string rollout(const std::string& state, int batch = 0) {
 
 using Lines = std::vector<std::string>;
 
-// Rows: H-85 A-56
+// Requirements (tests/judging/rows): H-85, A-56
 TEST_CASE("a change that matters becomes a numbered event, and a repetition does not") {
   Bench bench;
 
@@ -372,7 +371,7 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
 
 // ---- notes of people
 
-// Rows: A-43
+// Requirements (tests/judging/rows): A-43
 TEST_CASE("a note of a person's order becomes an event, which is never marked as proved") {
   Bench bench;
   bench.put("order/t1", write_record(FleetEvent{.time = "1970",

@@ -1,6 +1,6 @@
-// Tests the answers of a controller about a node that writes hostile records with its own
-// certificate: a member with a wrong type reaches no client, and the answers about other nodes stay
-// as they are.
+// Tests how a controller answers its clients after a node has written hostile records with its own
+// certificate. A value of a wrong type must not reach a client, and the answers about other nodes
+// must stay the same.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace fleet;
 
-// One record of each kind that a node may write, in which each member is present.
+// One record of each kind that a node may write, with a value for each member.
 const std::map<std::string, std::string> full_records{
     {"info", write_record(NodeInfo{.facts = {{"os", "linux"}},
                                    .labels = {{"site", "north"}},
@@ -47,7 +47,7 @@ const std::map<std::string, std::string> full_records{
     {"control/agent", write_record(full_control_watch)},
 };
 
-// A cell with the node `good`. Its node `evil` writes what the test says.
+// A cell with two nodes: `good` has well-formed records, and the test writes the records of `evil`.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   CellState cell;
@@ -70,23 +70,23 @@ struct Bench {
   }
 };
 
-// Returns whether each value in `tree` has the type of the value at the same place in `model`. A
-// value of a list or of a map may be absent.
+// Returns whether each value in `tree` has the same type as the value at the same place in `model`.
+// `tree` may lack values that `model` has.
 bool has_types_of(const JsonTree& model, const JsonTree& tree) {
   if (tree.kind != model.kind) return false;
   for (const JsonTree& element : tree.elements)
     if (model.elements.empty() || !has_types_of(model.elements.front(), element)) return false;
   for (const auto& [name, member] : tree.members) {
     const JsonTree* of_model = model.find(name);
-    // Only a map of texts, such as the facts of a node, gets members that the model lacks.
+    // Only maps from names to texts, such as the facts of a node, may have members that `model`
+    // lacks.
     if (of_model == nullptr && member.kind != JsonTree::Kind::text) return false;
     if (of_model != nullptr && !has_types_of(*of_model, member)) return false;
   }
   return true;
 }
 
-// Returns the tree in all forms in which one of its values is replaced by a value of another type,
-// or by no value at all.
+// Returns all variants of the tree in which one value is replaced by null or by another odd value.
 std::vector<JsonTree> spoilt(const JsonTree& tree) {
   JsonTree odd{.kind = JsonTree::Kind::object};
   odd.members["toString"] = json_number(1);

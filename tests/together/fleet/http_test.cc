@@ -49,7 +49,7 @@ TEST_CASE(
     CHECK_FALSE(config_record(rest).has_value());
 }
 
-// Rows: A-48
+// Requirements (tests/judging/rows): A-48
 TEST_CASE("without certificates only a loopback name with our port is let in, to look") {
   const Door door{.certificates = false, .port = 8080};
   const auto ask = [&](const std::string& host, Method method) {
@@ -333,7 +333,7 @@ TEST_CASE("the summary tells clients who they are, and whether they may order") 
   CHECK(you(Visitor{"operator:olga"}) == R"({"name":"operator:olga","orders":true})");
 }
 
-// Rows: A-55
+// Requirements (tests/judging/rows): A-55
 TEST_CASE("each host is shown with its applications, and a plan with its members") {
   Bench bench;
   bench.put("node/n2/versions", R"({"agent":"1.0","web":"2.0"})");
@@ -411,7 +411,7 @@ TEST_CASE("a node's records do not include those of a node whose name begins ali
   CHECK_FALSE(is_about("node/n10", "node/n1"));
 }
 
-// Rows: H-85
+// Requirements (tests/judging/rows): H-85
 TEST_CASE("events are listed in their order, by subject, and limited to the last ones") {
   Bench bench;
   bench.put("event/000000000001", R"({"subject":"node/n1","text":"a"})");

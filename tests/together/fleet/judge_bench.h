@@ -174,7 +174,7 @@ struct JudgeBench : DriverWork {
     put(key_of(KeyKind::node_health, {node, component}), write_record(health));
   }
 
-  // Returns the last `count` nodes in the order in which the rollout moves them.
+  // Returns the `count` nodes that the rollout moves last.
   Ids last(std::size_t count) {
     std::vector<std::pair<std::uint64_t, std::string>> places;
     for (const std::string& node : nodes)

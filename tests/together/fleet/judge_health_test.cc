@@ -1,6 +1,6 @@
-// Tests how the judge of a rollout, which compares nodes with the new version and nodes with the
-// old one, uses the health that nodes report: failures of the component, and the figures (measures)
-// that it gives about itself.
+// Tests how the judge of a rollout uses the health that nodes report: failures of the component,
+// and the figures (measures) that it gives about itself. The judge compares nodes with the new
+// version and nodes with the old one.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -79,7 +79,7 @@ struct Cell : Bench {
   }
 };
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE("the control is asked before the batch begins, and all nodes are told to report") {
   Bench bench(600, NodeOrder::random, "web", soak);
   CHECK(bench.asked_controls().empty());
@@ -93,13 +93,13 @@ TEST_CASE("the control is asked before the batch begins, and all nodes are told 
   CHECK(bench.command(bench.first[0], "web").judged);
 }
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE("a component that ends by itself on new nodes aborts the rollout of that component") {
   Cell cell;
   const auto control = cell.asked_controls();
   for (std::size_t i = 0; i < 10; ++i) {
     NodeHealth health = fresh_health({.sequence = 2});
-    if (i % 3 == 0) health.ends = 5;  // the component has ended five times: one failure
+    if (i % 3 == 0) health.ends = 5;  // five ends on one node count as one failure
     if (i % 3 == 1) health.unhealthy = 1;
     if (i % 3 == 2) health.fallbacks = 1;
     cell.reports(cell.first[i], health);
@@ -156,7 +156,7 @@ TEST_CASE("nodes that say that they had failed before are not compared") {
   CHECK(bench.rollout().state == RolloutState::rolling);
 }
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE("a batch whose measures are as good as the control's is confirmed, and says so") {
   Cell cell;
   cell.soaks_with([](std::size_t index, bool) {
@@ -189,7 +189,7 @@ TEST_CASE("a leak, and errors that should not be, abort the rollout although eve
         std::string::npos);
 }
 
-// Rows: S-06
+// Requirements (tests/judging/rows): S-06
 TEST_CASE("a version that gives a measure no more is not known in it: the batch goes back") {
   Cell cell;
   cell.soaks_with([](std::size_t index, bool is_fresh) {
@@ -252,8 +252,8 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  // This node's report of the end of the soak is replaced by the report of its beginning. So the
-  // last report is missing. The driver must wait for it, but at most a minute.
+  // This node still shows the report from the beginning of its soak, so its last report is missing.
+  // The driver must wait for the last report, but at most a minute.
   cell.reports(cell.first[0], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
@@ -271,8 +271,8 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    // Replaces the last health report of a node with the new version by its first one. So the last
-    // reports of three such nodes are missing. The driver must wait for them, but at most a minute.
+    // Three nodes with the new version still show their first health reports, so their last reports
+    // are missing. The driver must wait for the last reports, but at most a minute.
     cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);

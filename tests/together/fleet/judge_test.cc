@@ -94,7 +94,7 @@ std::string per_cent(double share) {
   return text.str();
 }
 
-// Rows: S-03
+// Requirements (tests/judging/rows): S-03
 TEST_CASE("a version that is as good as the one before is stopped in at most 1 % of rollouts") {
   struct Line {
     std::string what;
@@ -132,7 +132,7 @@ TEST_CASE("a version that is as good as the one before is stopped in at most 1 %
          "at most 1 % and three standard errors");
 }
 
-// Rows: S-04
+// Requirements (tests/judging/rows): S-04
 TEST_CASE(
     "a version that crashes is stopped at 1 % of the nodes, and at 5 % in 99.9 % of rollouts") {
   struct Line {
@@ -163,7 +163,7 @@ TEST_CASE(
          "median at most 1 %, 5 % in 99.9 %");
 }
 
-// Rows: S-04
+// Requirements (tests/judging/rows): S-04
 TEST_CASE("the judge stops versions that fail more often, the sooner the more failures there are") {
   std::size_t line = 300;
   for (const auto& [ratio, promised] : {std::pair{2.0, 80.0}, {4.0, 25.0}, {10.0, 12.0}}) {
@@ -201,7 +201,7 @@ double stopped_gauges(const JudgedGauge& gauge, std::size_t line, std::int64_t m
   return static_cast<double>(stopped) / static_cast<double>(count);
 }
 
-// Rows: S-05
+// Requirements (tests/judging/rows): S-05
 TEST_CASE("a gauge that does not change stops nothing, and one that leaks stops early") {
   std::size_t line = 400;
   double most = 0;
@@ -233,7 +233,7 @@ TEST_CASE("a gauge that does not change stops nothing, and one that leaks stops 
          "at most 1 % and three standard errors; in more than half");
 }
 
-// Rows: S-13
+// Requirements (tests/judging/rows): S-13
 TEST_CASE(
     "a component's own counter stops nothing if it rises as before, and stops what is worse") {
   std::size_t line = 420;

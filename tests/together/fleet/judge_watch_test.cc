@@ -37,10 +37,10 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
-// Changes two terms of the rollout before the first batch begins: the probability with which the
-// judge may stop a good version (`alpha`), and how many times as often as the old version the new
-// one may fail (`tolerate`). Both are in millionths. Then lets the nodes of the first batch run the
-// new version for some minutes.
+// Sets two terms of the rollout, both in millionths, before its first batch begins. `alpha` is the
+// probability with which the judge may stop a good version. `tolerate` is how many times as often
+// as the old version the new version may fail. Then lets the first batch run the new version for
+// some minutes.
 void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
   Rollout rollout = bench.rollout();
   rollout.terms.alpha_millionths = alpha;
@@ -268,8 +268,8 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   bench.wait(20 * minute);
   if (is_replaced) bench.replace_driver();
   bench.first_reports(UpgradePhase::soaked);
-  // The new driver does not know yet with which nodes (the control) the judge compares the batch.
-  // So the driver confirms no node.
+  // A new driver does not know yet which nodes with the old version are compared with the batch. So
+  // it must confirm no node yet.
   if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
   bench.wait(is_replaced ? 110 * second : 20 * second);
 
@@ -280,7 +280,7 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   CHECK(bench.rollout().batch == 1);
 }
 
-// Rows: S-06
+// Requirements (tests/judging/rows): S-06
 TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses with the reason") {
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
@@ -347,7 +347,7 @@ RolloutJudge judge_of(Bench& bench) {
       .value();
 }
 
-// Rows: S-12
+// Requirements (tests/judging/rows): S-12
 TEST_CASE("a version that fails more often during the bake than the control did is aborted") {
   Bench bench;
   begins_to_bake(bench, 600 * minute);

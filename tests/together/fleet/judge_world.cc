@@ -122,8 +122,8 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      // The judge ignores later failures of these nodes. The limit --max-failed counts such
-      // failures.
+      // These nodes failed before their batch began. The judge does not compare them any more, but
+      // --max-failed still counts their later failures.
       unseen_[kind] = early;
     }
     bad_.clear();
@@ -327,7 +327,8 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   Evidence halves;  // for the judge with the bug `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
-    if (gauge.nodes - touched < controls) return 0;  // a control node has moved
+    // A control node has the new version now: ends the comparison.
+    if (gauge.nodes - touched < controls) return 0;
     if (batch == 0 || !gauge.is_lasting) {
       for (double& value : control)
         value = change(0);

@@ -57,8 +57,8 @@ struct JudgedRollout {
   // The simulated judge continues after --max-failed has stopped the rollout, so this may be true
   // together with stopped_by_failures.
   bool stopped_by_judge = false;
-  // How many nodes had got the new version when the judge stopped the rollout. If the judge did not
-  // stop the rollout: how many nodes had got the new version at its end.
+  // How many nodes had got the new version when the judge stopped the rollout, or at the rollout's
+  // end if the judge did not stop it.
   std::int64_t touched = 0;
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
@@ -82,17 +82,18 @@ struct JudgedGauge {
   bool is_lasting = false;
   bool is_coarse = false;  // changes are whole numbers, so ties are common
   bool by_half = false;    // injects a bug: see log_by_halves()
-  // If not 0, the component's number is a counter, which rises by 1 or not at all during a soak.
-  // This is the probability that it rises on a control node. On a node with the new version, the
-  // probability is 1 + `shift` times as high.
+  // If not 0, the component's number is a counter, and this is the probability that the counter
+  // rises by 1 during a soak on a control node. On a node with the new version, the probability is
+  // 1 + `shift` times as high.
   double rises = 0;
 };
 // Returns how many nodes had got the new version when the judge stopped the rollout, or 0 if the
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// For how many minutes the judge has compared the nodes of the first three batches of a rollout
-// with default options, added up over all these nodes, at the end of the third batch's soak.
+// The time, in minutes, for which the judge has compared the first three batches of a rollout with
+// default options, when the third batch's soak ends. It is added up over all nodes of these
+// batches.
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 
 }  // namespace fleet_test

@@ -92,7 +92,7 @@ TEST_CASE("prefixes end in a slash, so that no node sees its neighbour's keys") 
   CHECK(key_below(key_of(KeyKind::rollout, {"r1"})) == "/fleet/v1/rollout/r1/");
 }
 
-// Rows: A-47
+// Requirements (tests/judging/rows): A-47
 TEST_CASE("an id is small letters, digits, dots and hyphens, at most 63") {
   CHECK(is_id("a"));
   CHECK(is_id("0.rack-7.example"));

@@ -107,7 +107,7 @@ TEST_CASE("confirmations and roll-backs do not check the stop") {
   CHECK(bench.deeds.back() == "commit");
 }
 
-// Rows: A-16
+// Requirements (tests/judging/rows): A-16
 TEST_CASE("without an answer a command does nothing, and asks again until its not-after") {
   Bench bench;
   bench.question = Unknown{"timeout"};
@@ -125,7 +125,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
   CHECK_FALSE(bench.agent.next_deadline());
 }
 
-// Rows: A-09
+// Requirements (tests/judging/rows): A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
   // The record `active` names the fleet-agent process that may act for the node. Revision 0 means
@@ -183,8 +183,7 @@ TEST_CASE("a command that a stop held back is executed when the stop is gone") {
   CHECK(bench.deeds == std::vector<std::string>{"prepare"});
 }
 
-// Rows: A-50
-// Rows: A-10 A-11 Z-57
+// Requirements (tests/judging/rows): A-50, A-10, A-11, Z-57
 TEST_CASE("an instance that is not active, or not named in a command, ignores the command") {
   Bench bench;
   bench.tell(ActiveIs{0});
@@ -198,8 +197,7 @@ TEST_CASE("an instance that is not active, or not named in a command, ignores th
   CHECK(other.asked.empty());
 }
 
-// Rows: Z-48
-// Rows: A-13
+// Requirements (tests/judging/rows): Z-48, A-13
 TEST_CASE("the same id again repeats the stored answer and does nothing") {
   Bench bench;
   bench.prepare();
@@ -215,7 +213,7 @@ TEST_CASE("the same id again repeats the stored answer and does nothing") {
   CHECK(again.deeds.empty());
 }
 
-// Rows: A-24
+// Requirements (tests/judging/rows): A-24
 TEST_CASE("an upgrade needs a prepare of the same release since the last one") {
   Bench bench;
   bench.order(CommandAction::apply, "t.apply.1");
@@ -262,7 +260,7 @@ TEST_CASE("evidence of an upgrade that failed while fleet-agent was away is told
   CHECK(bench.answers.back().evidence == evidence);
 }
 
-// Rows: Z-09, Z-43
+// Requirements (tests/judging/rows): Z-09, Z-43
 TEST_CASE("a busy node answers what it is busy with") {
   Bench bench;
   bench.reach_trial();
@@ -389,7 +387,7 @@ TEST_CASE("the confirmation of another rollout confirms nothing") {
   CHECK(bench.result() == "nothing to confirm");
 }
 
-// Rows: H-49
+// Requirements (tests/judging/rows): H-49
 TEST_CASE(
     "an undo goes to the version that ran just before, and to no other, whatever is stopped") {
   Bench bench;
@@ -435,8 +433,7 @@ TEST_CASE("a stop of the old instance passes the gate, with reason and deadline"
   CHECK(bench.result() == "done");
 }
 
-// Rows: A-26, A-28, A-30, A-35
-// Rows: A-31 A-32 A-33
+// Requirements (tests/judging/rows): A-26, A-28, A-30, A-35, A-31, A-32, A-33
 TEST_CASE("a reboot that an upgrade has asked for is done once, and answered after the boot") {
   Bench bench;
   bench.order(CommandAction::reboot, "t.reboot.1");
@@ -490,7 +487,7 @@ TEST_CASE("after a reboot whose command has failed, no more reboot is wanted") {
   CHECK_FALSE(after.agent.ledger().reboot_wanted);
 }
 
-// Rows: A-25
+// Requirements (tests/judging/rows): A-25
 TEST_CASE("after a restart the upgrader's status decides the outcome of a command") {
   NodeLedger ledger{.begun = {.id = "t.apply.1", .action = CommandAction::apply, .trace = "t"}};
   Bench unknown(ledger);

@@ -481,7 +481,7 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
 // answer to the last command, and the phase of the upgrade. The only command in this test is to
 // prepare a release. No upgrade begins, so the phase is always `unknown`.
 //
-// Rows: A-18
+// Requirements (tests/judging/rows): A-18
 TEST_CASE(
     "a node killed at any step of a prepare keeps its version, and ends the prepare at last") {
   const Walk all = walk(NodeWorld({.script = {prepare}, .kills = 3, .unknowns = 1}));

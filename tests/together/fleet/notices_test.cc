@@ -67,7 +67,7 @@ TEST_CASE("a webhook may be set as a file, whose first line is the URL") {
   CHECK(webhook_url("root:x:0:0\nhttps://hook/").empty());
 }
 
-// Rows: N-20
+// Requirements (tests/judging/rows): N-20
 TEST_CASE("successes, failures and halts are sent in their order, each once, with a text") {
   Told told;
   CHECK(told.post() == 0);

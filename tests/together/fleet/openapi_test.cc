@@ -164,9 +164,8 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
       const auto refused = why_not_let_in(request, route, door);
       const bool is_told = item.find(method) != nullptr;
       if (is_told) CHECK_FALSE(refused);
-      // If the path is that of a record, the allowed methods depend on the kind of record, and the
-      // code of config.h refuses all others later. why_not_let_in() refuses only POST, which no
-      // record allows. So for such a path only POST is checked here.
+      // For the path of a record, why_not_let_in() refuses only POST. The other allowed methods
+      // depend on the kind of record, and config.h checks them later. So only POST is checked here.
       const bool is_record = route.place == Place::config && !is_config_list(route.rest);
       if (!is_told && (!is_record || name == "POST")) CHECK(refused->status == 405);
     }

@@ -418,7 +418,7 @@ TEST_CASE("a document that is applied again leaves an undone version refused, an
   CHECK(refused() == "rollout/r is undone");
 
   // This document desires the refused version with other options. So it counts as a person's new
-  // order, which ends the refusal.
+  // order, which lifts the refusal.
   CHECK(bench.apply(other).size() == 3);
   CHECK(refused().empty());
   refuse();
@@ -483,8 +483,8 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
 }
 
 // Each of these documents sets a term of the rollout, such as `undo`, to its default value. The
-// rollout's record may lack this term, or have the value that was filled in for it. So the text of
-// the document's terms differs from that in the record, although they mean the same.
+// rollout's record may lack this term, or have the value that was filled in for it. The document
+// and the record then differ as texts, but mean the same.
 TEST_CASE("a document that names terms as they are by default begins its rollout once") {
   for (const char* terms :
        {R"("undo":false)", R"("downgrade":false,"ignore_window":false)", R"("apart":[],"gates":[])",
@@ -520,7 +520,7 @@ TEST_CASE("when two people apply a document at once, one writes, and the other h
   CHECK(bench.apply(rollout + "}}}").empty());
 }
 
-// The drivers of both would need the same key driver/NAME.
+// A plan and a rollout of the same name would both need the key driver/NAME for their drivers.
 TEST_CASE("a plan and a rollout of the same name never exist together") {
   DocumentBench bench;
   const std::string one_name =

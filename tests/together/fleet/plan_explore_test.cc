@@ -30,7 +30,7 @@ Walk walk_of(const PlanSetup& setup) {
   return walk(PlanWorld(setup));
 }
 
-// Rows: N-06, N-27, N-29
+// Requirements (tests/judging/rows): N-06, N-27, N-29
 TEST_CASE("steps of every class end well, though the driver is killed at any of them") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -46,7 +46,7 @@ TEST_CASE("three members pass three steps, one after the other and together") {
   CHECK(all.ends.contains("completed"));
 }
 
-// Rows: N-12, N-30
+// Requirements (tests/judging/rows): N-12, N-30
 TEST_CASE("a silent member is waited for, and named when the time is over") {
   const StepClass kind = GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::together);
   const Walk all = walk_of({.steps = {step(kind)}, .members = {good, silent}});
@@ -55,7 +55,7 @@ TEST_CASE("a silent member is waited for, and named when the time is over") {
   CHECK_FALSE(all.ends.contains("completed"));
 }
 
-// Rows: N-31, N-42 to N-46
+// Requirements (tests/judging/rows): N-31, N-42 to N-46
 TEST_CASE("the first error stops all members at the next step") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -65,13 +65,13 @@ TEST_CASE("the first error stops all members at the next step") {
   CHECK(all.outcome() == "halted");
 }
 
-// Rows: N-44
+// Requirements (tests/judging/rows): N-44
 TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time)}, .members = {says_no, good}});
   CHECK(all.outcome() == "completed");
 }
 
-// Rows: N-38
+// Requirements (tests/judging/rows): N-38
 TEST_CASE(
     "a member that has nothing to do stops with the others, and records each step as they do") {
   const PlanSetup setup{.steps = {step(StepClass::any), step(StepClass::together)},
@@ -87,7 +87,7 @@ TEST_CASE(
   CHECK(all.outcome() == "completed");
 }
 
-// Rows: A-22 A-26 A-28 A-30 A-35 A-57
+// Requirements (tests/judging/rows): A-22, A-26, A-28, A-30, A-35, A-57
 TEST_CASE("a member whose act asks for a reboot goes on after the boot, and reboots once") {
   const StepClass kind =
       GENERATE(StepClass::any, StepClass::one_at_a_time, StepClass::once, StepClass::together);
@@ -117,7 +117,7 @@ TEST_CASE("members that are killed at any step act at most once") {
   CHECK(all.ends.contains("halted"));
 }
 
-// Rows: J-50 to J-55
+// Requirements (tests/judging/rows): J-50 to J-55
 TEST_CASE("for a major version all members halt, one migrates, and all go on") {
   const Walk all = walk_of({.steps = {step(StepClass::together, true)},
                             .members = {good, good},
@@ -153,8 +153,7 @@ TEST_CASE("if a member does not reach the step before the migration, all work ag
   CHECK(all.outcome() == "aborted");
 }
 
-// Rows: N-48, N-50
-// Rows: N-49
+// Requirements (tests/judging/rows): N-48, N-50, N-49
 TEST_CASE("a step that was done for this version is skipped, and one that failed stops the plan") {
   PlanSetup setup{.steps = {step(StepClass::once)}, .members = {good, good}, .done_before = "c"};
   CHECK(walk_of(setup).ends.contains("completed"));
@@ -203,7 +202,7 @@ TEST_CASE("a member that does not report its stop is named, and the others halt 
         "plan p is halted until recover: a: broken; then waited in vain for b to stop");
 }
 
-// Rows: N-34, N-54
+// Requirements (tests/judging/rows): N-34, N-54
 TEST_CASE("recover erases the records of a run, the plan last, and nothing of a running plan") {
   PlanView view{
       .name = "p", .plan = {.state = PlanState::halted}, .revision = 4, .ids = {"a", "b"}};
@@ -216,7 +215,7 @@ TEST_CASE("recover erases the records of a run, the plan last, and nothing of a 
   CHECK(recover_plan(view).empty());
 }
 
-// Rows: N-51
+// Requirements (tests/judging/rows): N-51
 TEST_CASE("a completed run is erased before the next, and the records of once stay") {
   PlanView view{
       .name = "p", .plan = {.state = PlanState::completed}, .revision = 4, .ids = {"a", "b"}};
@@ -235,7 +234,7 @@ TEST_CASE("a completed run is erased before the next, and the records of once st
   }
 }
 
-// Rows: N-11
+// Requirements (tests/judging/rows): N-11
 TEST_CASE("a newcomer that is no member of the plan does nothing") {
   const PlanSight sight{.plan = {.steps = {step(StepClass::any)}, .state = PlanState::running},
                         .revision = 1};

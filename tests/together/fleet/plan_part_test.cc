@@ -153,7 +153,7 @@ TEST_CASE("a process whose predecessor has acted reports that it was interrupted
   CHECK(write_in(next)->member.message == "interrupted while it acted");
 }
 
-// Rows: A-34
+// Requirements (tests/judging/rows): A-34
 TEST_CASE("a reboot that cannot be initiated fails the step, in words") {
   PlanPart part = about_to_act();
   REQUIRE(hook_in(part.step(MemberWritten{Committed{12}})));
@@ -289,7 +289,7 @@ TEST_CASE(
   }
 }
 
-// Rows: J-51
+// Requirements (tests/judging/rows): J-51
 TEST_CASE("a major version begins as a pending wish, which no node follows") {
   Plan plan = good_plan();
   plan.component = "web";
@@ -426,8 +426,8 @@ TEST_CASE("a plan leaves a version refused that an undo has refused since the pl
   CHECK(released.refused == "rollout/s is undone");
   CHECK_FALSE(released.pending);
 
-  // If an older version of the program has begun the plan, the plan's record does not have the
-  // desired version from before the plan.
+  // An older program has begun this plan. So the plan's record lacks the version that was desired
+  // before the plan.
   view.plan.desired_before.clear();
   Transaction older;
   restore_wish(older, view);

@@ -1,9 +1,8 @@
-// Simulates plans with random events. A member is a node that takes part in a plan. A large plan
-// has thirty members and twenty steps, of the classes `any`, `one-at-a-time`, `once` and
-// `together`. While it runs, its driver is killed at random moments, and each member is killed once
-// in each of the twenty steps. Small plans also have members that fail or are silent. No member may
-// ever begin a step before all members have done the previous step. RUNS=N simulates N small plans,
-// and a large plan for every 10,000 of them, but at least one. SEED=N repeats one small plan.
+// Simulates plans with random events. No member (node of the plan) may ever begin a step before all
+// members have done the previous step. A large plan has thirty members and twenty steps of four
+// classes. Its driver is killed at random moments, and each member is killed once in each step.
+// Small plans also have members that fail or are silent. RUNS=N simulates N small plans, and a
+// large plan for every 10,000 of them, but at least one. SEED=N repeats one small plan.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -112,7 +111,7 @@ Life live_by_chance(std::uint64_t seed, PlanSeeded seeded = PlanSeeded::none) {
   });
 }
 
-// Rows: N-06 N-27
+// Requirements (tests/judging/rows): N-06, N-27
 TEST_CASE("thirty members and twenty steps, each member killed in each: none is a step ahead") {
   const std::size_t runs = std::max<std::size_t>(1, number_of("RUNS", 0) / plans_per_large_one);
   std::size_t killed = 0;

@@ -1,4 +1,4 @@
-// Tests how the programs of the fleet that run until SIGTERM stops them prepare their signals.
+// Tests prepare_signals(), which the long-running programs of the fleet call when they start.
 #include "fleet/common/process_signals.h"
 
 #include <signal.h>
@@ -9,9 +9,9 @@
 
 namespace process_signals_test {
 
-// Starts a process that blocks SIGTERM, in place of a parent that has blocked it. If `prepares` is
-// true, the process then calls prepare_signals(). At last the process sends itself the signal
-// `number`, and exits with status 3 if the signal has not ended it. Returns the wait status.
+// Forks a child that blocks SIGTERM, as if its parent had blocked the signal. If `prepares` is
+// true, the child then calls prepare_signals(). Finally the child sends itself the signal `number`,
+// and exits with status 3 if it survives. Returns the child's wait status.
 int status_after(int number, bool prepares) {
   const pid_t child = fork();
   if (child == 0) {
@@ -19,7 +19,7 @@ int status_after(int number, bool prepares) {
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGTERM);
     sigprocmask(SIG_SETMASK, &blocked, nullptr);
-    signal(SIGTERM, SIG_DFL);  // Catch2 catches it, and would report a failed test
+    signal(SIGTERM, SIG_DFL);  // removes Catch2's handler, which would report a failed test
     if (prepares) fleet::prepare_signals();
     raise(number);
     _exit(3);

@@ -1,8 +1,7 @@
-// Runs the programs of the fleet that read records on the random records of a RecordWorld.
-// fleet-agent reads the records of its node: a component's commands and desired versions, and the
-// node's part in plans. fleetctl and a controller's HTTP server must show records safely, even if
-// these have arbitrary bytes. The code of fleetctl's commands runs with a store in memory. The test
-// moves the clock, and captures the output of the programs.
+// Runs fleet-agent, fleetctl and a controller's HTTP server on the random records of a RecordWorld.
+// fleet-agent reads the records of its node. fleetctl and the HTTP server must show records safely,
+// even if the records have arbitrary bytes. The store is in memory, the test moves the clock, and
+// the output of the programs is captured.
 #include <sys/mman.h>
 #include <unistd.h>
 

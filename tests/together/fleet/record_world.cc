@@ -20,9 +20,9 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// Random records are written only in the first rounds, and this is the number of these rounds. In
-// the later rounds, the rollout `good` of the nodes g1 and g2 must be completed. After the last
-// round, the history must still record a new desired version.
+// The number of rounds, at the beginning, in which random records are written. In the later rounds,
+// the rollout `good` of the nodes g1 and g2 must be completed. After the last round, the history
+// must still record a new desired version.
 constexpr int rounds_of_writing = 12;
 // The maximum number of a driver's actions in one run. A driver with more actions counts as being
 // in an endless loop.

@@ -93,7 +93,7 @@ TEST_CASE("every record of a cell is read as it was written") {
   check_round_trip(FleetEvent{.time = "t", .kind = "k", .subject = "s", .text = "x", .trace = "y"});
 }
 
-// Rows: Z-49 Z-54 Z-55
+// Requirements (tests/judging/rows): Z-49, Z-54, Z-55
 TEST_CASE("every record of a rollout is read as it was written") {
   check_round_trip(Rollout{.terms = {.component = "agent",
                                      .version = "1.1.0",
@@ -214,7 +214,7 @@ TEST_CASE("a text of an enumeration that is not known reads as unknown") {
   CHECK(upgrade.value().phase == UpgradePhase::unknown);
 }
 
-// Rows: A-38
+// Requirements (tests/judging/rows): A-38
 TEST_CASE("versions are a flat object of texts, and other members are ignored") {
   const auto versions = read_record<Versions>(R"({"v":1,"agent":"1.0","db":{"a":"b"},"n":3})");
 
@@ -235,7 +235,7 @@ TEST_CASE("a record of a later version is refused in words") {
         "is of version 2 of the records; this program knows 1");
 }
 
-// Rows: A-05
+// Requirements (tests/judging/rows): A-05
 TEST_CASE("a damaged record is refused in words that name the place") {
   CHECK(read_record<Rollout>(R"({"terms":{"batch":"3"}})").reason() ==
         "is damaged: terms.batch is no number");
@@ -442,7 +442,7 @@ TEST_CASE("a text that is not JSON, or repeats a member, is refused") {
         "window.night is there twice");
 }
 
-// Rows: A-41
+// Requirements (tests/judging/rows): A-41
 TEST_CASE("a patch replaces members one by one, and null removes one") {
   CHECK(merged(R"({"a":1,"b":{"c":2,"d":3}})", R"({"b":{"c":null,"e":4}})") ==
         R"({"a":1,"b":{"d":3,"e":4}})");
@@ -450,7 +450,7 @@ TEST_CASE("a patch replaces members one by one, and null removes one") {
   CHECK(merged(R"({"a":"text"})", R"({"a":{"b":null,"c":1}})") == R"({"a":{"c":1}})");
 }
 
-// Rows: A-44
+// Requirements (tests/judging/rows): A-44
 TEST_CASE("fields select members, also of members and of every element") {
   CHECK(selected(R"({"a":1,"b":{"c":2,"d":3},"e":4})", "a,b.d") == R"({"a":1,"b":{"d":3}})");
   CHECK(selected(R"({"h":[{"n":1,"s":2},{"n":3}]})", "h.n") == R"({"h":[{"n":1},{"n":3}]})");

@@ -124,7 +124,7 @@ const Deeds only_asked{"ask http://x/index"};
 const Deeds published{"ask http://x/index", "fetch http://x/agent.json",
                       "agent 1.1.0 is published"};
 
-// Rows: J-03 N-02 N-03
+// Requirements (tests/judging/rows): J-03, N-02, N-03
 TEST_CASE("a new release is published once, and its source is asked again after a while") {
   Bench bench("publish");
 
@@ -135,7 +135,7 @@ TEST_CASE("a new release is published once, and its source is asked again after 
   CHECK(bench.value("desired/agent").empty());
 }
 
-// Rows: H-48 N-03
+// Requirements (tests/judging/rows): H-48, N-03
 TEST_CASE("a new release becomes the wish, and no other until every node runs it") {
   Bench bench("desire");
   Deeds desired = published;
@@ -152,7 +152,7 @@ TEST_CASE("a new release becomes the wish, and no other until every node runs it
   CHECK(bench.look().back() == "agent 1.2.0 is desired");
 }
 
-// Rows: N-04 N-05
+// Requirements (tests/judging/rows): N-04, N-05
 TEST_CASE("a new release is rolled out, never two at a time, and a failure waits for a person") {
   Bench bench("rollout");
   bench.look();
@@ -216,7 +216,7 @@ TEST_CASE("a controller without the key asks no source, and nothing begins durin
   CHECK(bench.look().empty());
 }
 
-// Rows: N-02
+// Requirements (tests/judging/rows): N-02
 TEST_CASE("a nonsensical answer of a source is logged, and the source is asked again") {
   Bench bench("publish");
   bench.index = "<html>";

@@ -1,6 +1,6 @@
-// Tests rollouts in a store that was restored from a snapshot. The node's ledger on disk still has
-// the commands of rollouts that the restored store has never seen. So a rollout that gets the name
-// of such a rollout must move the node all the same, and a rollout that was under way in the
+// Tests rollouts in a store that was restored from a snapshot. The node's ledger, its list of
+// commands, still has commands of rollouts that the restored store does not know. A new rollout
+// that gets the name of such a rollout must move the node. A rollout that was under way in the
 // snapshot must not move the node a second time.
 #include <catch2/catch.hpp>
 
@@ -45,13 +45,14 @@ struct Cell : fleet_test::DriverWork {
               write_record(Versions{{{"agent", "1"}}}));
   }
 
-  // Makes the node act. A fleet-agent does so after a person has accepted the epoch.
+  // Makes the node obey commands. A real node does so after a person has accepted the restored
+  // store.
   void node_acts(const Restarted& upgrader = {}) {
     tell_node(upgrader);
     tell_node(ActiveIs{store.find(key_of(KeyKind::node_active, {node_name}))->modified});
   }
 
-  // Writes the record that `fleetctl restored` writes.
+  // Writes the record with which `fleetctl restored` marks a store that was restored.
   void put_epoch() { store.put(key_of(KeyKind::epoch), write_record(Epoch{.number = 7})); }
 
   void put_rollout(const std::string& trace, const std::string& version) {
@@ -68,7 +69,7 @@ struct Cell : fleet_test::DriverWork {
     tell(KeyChanged{*store.find(key)});
   }
 
-  // Kills the driver, if there is one, and begins another.
+  // Kills the driver, if there is one, and starts a new driver.
   void begin_driver() {
     if (driver) store.end_lease(lease++);
     asked.clear();
@@ -106,7 +107,8 @@ struct Cell : fleet_test::DriverWork {
   void perform(const PassGate&) {}
   void perform(const Reboot&) {}
 
-  // Shows the node its command, if the command has changed. Returns whether it has.
+  // Passes the node's current command to the node, if the command has changed since the last call.
+  // Returns whether it has changed.
   bool show_command() {
     const KeyValue* record = store.find(key_of_node(KeyKind::node_command));
     const Revision there = record == nullptr ? 0 : record->modified;
@@ -128,7 +130,7 @@ struct Cell : fleet_test::DriverWork {
     } while (show_command());
   }
 
-  // Lets the driver and the node work for this time, at most until the rollout has ended.
+  // Lets the driver and the node work for this time, or until the rollout has ended.
   void work(Ms time = 600 * second) {
     const Ms end = now + time;
     settle();
@@ -152,7 +154,8 @@ struct Cell : fleet_test::DriverWork {
   }
 };
 
-// Returns the ledger of a node that has carried out a rollout `spring2` to the version 2.
+// Returns the ledger (list of commands) of a node that has carried out a rollout `spring2` to the
+// version 2.
 NodeLedger ledger_after_rollout() {
   Cell cell;
   cell.node_acts();
@@ -233,7 +236,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in a restored cell, a newer controller continues what an older one has ordered") {
-  // The older controller does not read the epoch.
+  // This rollout is begun by an older controller, which does not know the record `epoch`.
   Cell before;
   before.node_acts();
   before.put_rollout("a40b77e2", "3");
@@ -268,7 +271,7 @@ TEST_CASE("in a restored cell, an older controller continues what a newer one ha
   cell.work(5 * second);
   REQUIRE(cell.rollout_node().command == "spring2.apply.1.a40b77");
 
-  // The older controller does not read the epoch.
+  // Erases the record `epoch`, so that the new driver behaves like an older controller.
   cell.store.erase(key_of(KeyKind::epoch));
   cell.begin_driver();
   cell.work();

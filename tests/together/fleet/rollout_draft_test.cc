@@ -1,6 +1,7 @@
-// Tests how a new rollout is checked before any node moves, which records are written for it, and
-// how nodes are divided into batches: the sizes and the order of the batches, and how many nodes of
-// one site a batch may have. Also tests the defaults of options that a person leaves out.
+// Tests how a new rollout is checked before any node moves, and which records are written for it.
+// Also tests how nodes are divided into batches: the sizes and the order of the batches, and how
+// many nodes of one site a batch may have. Also tests the defaults of options that a person leaves
+// out.
 #include "fleet/model/rollouts/rollout_draft.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ Batches batches(const RolloutTerms& wanted, const std::vector<RolloutCandidate>&
   return draft.value().batches;
 }
 
-// Rows: Z-50
+// Requirements (tests/judging/rows): Z-50
 TEST_CASE("batches are sorted and fixed, and the canaries come first") {
   RolloutTerms wanted = terms();
   const auto nodes = candidates({"e", "c", "a", "d", "b"});
@@ -62,7 +63,7 @@ TEST_CASE("a batch of P per cent counts the eligible nodes, and has at least one
   CHECK(batches(wanted, candidates({"a", "b"})) == Batches{{"a"}, {"b"}});
 }
 
-// Rows: Z-18, Z-19
+// Requirements (tests/judging/rows): Z-18, Z-19
 TEST_CASE("degraded nodes are left out and named; if none is left the rollout is refused") {
   auto nodes = candidates({"a", "b"});
   nodes[1].degraded = "disk full";
@@ -75,7 +76,7 @@ TEST_CASE("degraded nodes are left out and named; if none is left the rollout is
   CHECK(draft_rollout(terms(), nodes).reason() == "no eligible nodes (2 degraded excluded)");
 }
 
-// Rows: Z-20, Z-21, Z-22
+// Requirements (tests/judging/rows): Z-20, Z-21, Z-22
 TEST_CASE("min-protocol refuses the whole rollout and names each node that is too old") {
   auto nodes = candidates({"a", "b", "c"}, 2);
   nodes[0].node.info.protocol = 1;
@@ -90,8 +91,7 @@ TEST_CASE("min-protocol refuses the whole rollout and names each node that is to
   CHECK(draft_rollout(wanted, nodes).reason() == "c (protocol 0 < 2)");
 }
 
-// Rows: Z-59
-// Rows: Z-12
+// Requirements (tests/judging/rows): Z-59, Z-12
 TEST_CASE("nodes that do not report are listed, and are in no batch") {
   auto nodes = candidates({"a", "b"});
   nodes[0].node.reports = false;
@@ -103,7 +103,7 @@ TEST_CASE("nodes that do not report are listed, and are in no batch") {
   CHECK(draft.value().not_covered == Ids{"a"});
 }
 
-// Rows: Z-14
+// Requirements (tests/judging/rows): Z-14
 TEST_CASE("a node that does not run the component is not in its rollout, whatever the target") {
   NodeView with_web{.id = "a", .instances = {{"i1", {}}}};
   with_web.versions.running = {{"agent", "1.0.0"}, {"web", "1.0.0"}};
@@ -121,7 +121,7 @@ TEST_CASE("a node that does not run the component is not in its rollout, whateve
         "no nodes: the target means none that reports the component web");
 }
 
-// Rows: N-08
+// Requirements (tests/judging/rows): N-08
 TEST_CASE("nodes with a newer version than the wanted one are named") {
   NodeView a{.id = "a"};
   a.versions.running = {{"web", "2.1.0"}};
@@ -392,7 +392,7 @@ TEST_CASE("a node's place is the value that another program computes from the se
   CHECK(place_of("", "") == 2737183428366584608U);
 }
 
-// Rows: S-01
+// Requirements (tests/judging/rows): S-01
 TEST_CASE("a batch has at most the allowed nodes of a place, and every node is in a batch") {
   RolloutTerms apart = terms("1,10%");
   apart.apart = {"site:2"};

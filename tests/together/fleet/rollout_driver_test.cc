@@ -103,7 +103,7 @@ struct Bench : fleet_test::DriverWork {
   }
 };
 
-// Rows: Z-25, Z-26
+// Requirements (tests/judging/rows): Z-25, Z-26
 TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all before any answer") {
   Bench bench(1'000);
   bench.settle();
@@ -144,8 +144,8 @@ TEST_CASE("a driver whose write is refused waits for the report of why, and read
 
 TEST_CASE("an undo refuses the cell's wish, also if that has other build metadata") {
   const std::string wish = GENERATE("2", "2+b7", "1", "3");
-  // The version that was desired before a plan, and that the plan may restore. An empty text means
-  // that no plan holds the desired version back.
+  // The version that was desired before a plan, and that the plan may restore. Empty if no plan
+  // delays the cell's desired version.
   const std::string before = GENERATE("", "2", "2+b7", "1");
   Bench bench(1);
   bench.settle();
@@ -227,7 +227,7 @@ void wait_with_gate(Bench& bench, Ms time, GateSays says) {
   }
 }
 
-// Rows: S-06
+// Requirements (tests/judging/rows): S-06
 TEST_CASE("a gate that does not know holds the end of a bake, and one that knows lets it go") {
   const GateSays answer = GateSays::not_known;
   Bench bench(1, {.gates = {"g"}, .bake_ms = 100 * second});
@@ -303,7 +303,7 @@ TEST_CASE("a node is not ordered back to a version whose name no record can have
         "cannot go back: it ran 1 (debug), which is no name of a version");
 }
 
-// Rows: Z-27, Z-30
+// Requirements (tests/judging/rows): Z-27, Z-30
 TEST_CASE("batch after batch is prepared, applied, soaked and confirmed, with a pause between") {
   Bench bench(2, {.pause_ms = 5 * second}, 2);
   bench.settle();
@@ -359,7 +359,7 @@ Command command_of(Bench& bench, int node) {
   return read_record<Command>(bench.store.find(key)->value).value();
 }
 
-// Rows: S-09
+// Requirements (tests/judging/rows): S-09
 TEST_CASE("the nodes of a batch begin one after the other, once to prepare and once to apply") {
   Bench bench(4, {.soak_ms = 60 * second, .confirm_ms = 600 * second, .spread_ms = 40 * second});
   bench.settle();
@@ -389,7 +389,7 @@ TEST_CASE("a node that begins last has as long to answer as the first") {
   CHECK(bench.stage(1) == NodeStage::failed);
 }
 
-// Rows: A-14 A-15
+// Requirements (tests/judging/rows): A-14, A-15
 TEST_CASE("the commands of a step are on one lease, which is their not-after") {
   Bench bench(2, {.soak_ms = 60 * second});
   std::vector<Ms> leases;
@@ -440,7 +440,7 @@ TEST_CASE("a node that applies too late to be confirmed with the others has fail
   CHECK(bench.store.find(key_of(KeyKind::node_command, {bench.node(1), "agent"})) == nullptr);
 }
 
-// Rows: Z-47
+// Requirements (tests/judging/rows): Z-47
 TEST_CASE("a driver that the store denies aborts the rollout, and ends if that is denied, too") {
   Bench bench(1);
   bench.settle();
@@ -484,7 +484,7 @@ TEST_CASE("a driver that hears nothing for as long as its lease stops driving") 
       "rollout r is not driven any longer: it could not reach the store for as long as its lease");
 }
 
-// Rows: Z-40, Z-46
+// Requirements (tests/judging/rows): Z-40, Z-46
 TEST_CASE("one of two controllers drives; one that leaves changes nothing") {
   Bench bench(1);
   RolloutDriver other("c2", "r", 101);

@@ -54,7 +54,7 @@ TEST_CASE("fewer failures than max-failed do not stop a rollout") {
   CHECK(all.outcome() == "completed");
 }
 
-// Rows: S-01
+// Requirements (tests/judging/rows): S-01
 TEST_CASE("two nodes of one site never move together, whichever driver and whatever is lost") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good, good},
                                       .batch = 2,
@@ -79,7 +79,7 @@ TEST_CASE("without --max-failed, a whole batch that fails aborts the rollout at 
   CHECK(half.outcome() == "completed");
 }
 
-// Rows: Z-42
+// Requirements (tests/judging/rows): Z-42
 TEST_CASE("an order that was interrupted is given again as another attempt, and begins once") {
   const Walk all =
       walk(RolloutWorld({.nodes = {interrupted_once, good}, .batch = 2, .faults = {.kills = 1}}));
@@ -87,7 +87,7 @@ TEST_CASE("an order that was interrupted is given again as another attempt, and 
   CHECK(all.ends.contains("completed"));
 }
 
-// Rows: Z-32 Z-45
+// Requirements (tests/judging/rows): Z-32, Z-45
 TEST_CASE("a person aborts, or pauses and lets go on, at any step") {
   const RolloutOrder order =
       GENERATE(RolloutOrder::abort, RolloutOrder::abort_and_leave, RolloutOrder::pause);
@@ -123,7 +123,7 @@ TEST_CASE("a node that goes back unconfirmed pauses the rollout, and is no failu
   CHECK(all.ends.size() == 2);
 }
 
-// Rows: S-07
+// Requirements (tests/judging/rows): S-07
 TEST_CASE("a person undoes a rollout at any step, batch by batch or at once, and all go back") {
   const RolloutOrder order = GENERATE(RolloutOrder::undo, RolloutOrder::undo_now);
   const Walk all = walk(RolloutWorld(
@@ -158,7 +158,7 @@ TEST_CASE("a node on which the version before does not start keeps the new one, 
   CHECK(all.ends.contains("undone"));
 }
 
-// Rows: S-12
+// Requirements (tests/judging/rows): S-12
 TEST_CASE("a rollout bakes after its last batch, whoever is killed, and is completed then") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good},
                                       .batch = 2,
@@ -218,7 +218,7 @@ TEST_CASE("a batch is kept only if its gate says well, whatever it says and whoe
   CHECK(all.ends.contains("paused"));
 }
 
-// Rows: S-06
+// Requirements (tests/judging/rows): S-06
 TEST_CASE("a batch whose gate never answers goes back, and the rollout pauses") {
   const Walk all = walk(RolloutWorld({.nodes = {good, bad_soak},
                                       .batch = 2,
@@ -264,7 +264,7 @@ TEST_CASE("canaries: a batch that is confirmed although its gate is not known is
   CHECK(all.wrong.find("although its gate has not said well") != all.wrong.npos);
 }
 
-// Rows: Z-11
+// Requirements (tests/judging/rows): Z-11
 TEST_CASE("canaries: an error seeded in what the driver writes is found") {
   WorldSetup setup{.nodes = {good, good},
                    .batch = 2,

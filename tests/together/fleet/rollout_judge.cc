@@ -142,9 +142,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks each command `confirm`. Since the last command `apply`, the rollout's gate (a question
-// such as one to Prometheus) must have given the answer `well` to the driver that now gives the
-// command. If the batch is already being confirmed, its remaining nodes need no new answer.
+// Checks a command `confirm`. Since the last command `apply`, the driver that gives the `confirm`
+// must have got the answer `well` from the rollout's gate (a question such as one to Prometheus).
+// If the batch is already being confirmed, its remaining nodes need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;

@@ -32,10 +32,9 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// A batch that has failed may be begun again. Returns, as text, how often the batch of this command
-// had been begun again when the command was written. The command's id ends with a number that shows
-// this: the first `attempts_max` numbers belong to the first beginning of the batch, the next
-// `attempts_max` numbers to the second one, and so on.
+// Returns, as text, how often the batch of this command had been begun again when the command was
+// written. The number at the end of the command's id shows this: each beginning of the batch has
+// `attempts_max` numbers.
 std::string beginning_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));

@@ -156,7 +156,7 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
 TEST_CASE("a request with too long a URL is passed on with some of its parameters, and answered") {
   struct Case {
     std::size_t parameters;
-    std::size_t bytes;  // of each parameter, with the character before it
+    std::size_t bytes;  // the length of a parameter, including its `?` or `&`
     std::size_t kept;
   };
   const Case one = GENERATE(values<Case>({{0, 0, 0},

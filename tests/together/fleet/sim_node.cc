@@ -210,7 +210,8 @@ void SimNode::feed(const WishEvent& event) {
 // Runs `deed` in a later turn of the loop, as if the answer of a disk, a download or an upgrader
 // had come in that turn.
 void SimNode::later(std::function<void()> deed) {
-  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timer has run already
+  // The oldest timer has run, and can be destroyed.
+  if (soon_.size() > 8) soon_.erase(soon_.begin());
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
 }
 

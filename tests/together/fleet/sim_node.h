@@ -148,9 +148,8 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // True if the node's last upgrade was begun for its desired version, and not for a command. In
-  // this case machine_, which decides about desired versions, writes the upgrade's record. The
-  // reports of commander_, which obeys commands, then leave that record unchanged.
+  // True if the node's last upgrade was begun for its desired version, and not for a command. Then
+  // only machine_ writes the upgrade's record, and the reports of commander_ are ignored.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, as long as this record waits to be

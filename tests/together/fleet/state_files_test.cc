@@ -189,8 +189,9 @@ TEST_CASE("a store at a lower revision is an older copy, and nothing is done") {
   const StoreVerdict now = judge_store({3, 120}, {.number = 3}, 119);
   CHECK(now.doubt == "the store has gone back to an older revision");
 
-  // The nodes write their records to the older copy, so its revision grows. The reason is the same
-  // at each revision: otherwise each node would write it anew after each write of another.
+  // The nodes go on writing to the older copy, so its revision grows. The text of a node's doubt
+  // must not change with the revision: otherwise each write of a node would make all others write
+  // their doubt again.
   CHECK(judge_store(now.known, {.number = 3}, 120).doubt == now.doubt);
   CHECK(judge_store(now.known, {.number = 3}, 1'000'000).doubt == now.doubt);
   CHECK(judge_store(now.known, {.number = 3}, 1'000'000).known == now.known);
@@ -220,8 +221,9 @@ TEST_CASE("a second restore is doubted, too, if its snapshot knows nothing of th
   const KnownStore known = judge_store({0, 400}, first, 100).known;
   CHECK(known == KnownStore{1'000, 100});
 
-  // Now the store is restored a second time. Its snapshot is newer than that of the first restore,
-  // but was taken before the first restore, and so does not have the first restore's epoch.
+  // Now the store is restored a second time, from a newer snapshot. But this snapshot, too, was
+  // taken before the first restore. So it does not have the epoch, the record that marks the first
+  // restore.
   const Epoch second = next_epoch(in_snapshot, 1'600, "the right snapshot");
   CHECK(judge_store(known, second, 400).doubt == "epoch 1600 is not accepted (known: 1000)");
   CHECK(next_epoch(second, 7, "a clock that is wrong").number == 1'601);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Collects the reports of a watch: changes, the loss of the watch, or the demand to read all
+// Collects the reports of a watch: changes, its end, or the demand that the client reads all
 // records again.
 struct Told {
   std::vector<Change> changes = {};

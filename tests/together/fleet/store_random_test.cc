@@ -70,7 +70,7 @@ class Insistent : public Relay {
   }
 };
 
-// The injected bug: transactions are committed without their compares.
+// The injected bug: transactions are committed without checking their conditions.
 class Blind : public Relay {
  public:
   using Relay::Relay;

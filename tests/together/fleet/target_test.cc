@@ -39,7 +39,8 @@ std::string error(std::string_view text) {
   return target.reason();
 }
 
-// Rows: Z-13: this test and the next ones try all five forms of a target.
+// Requirement Z-13 (tests/judging/rows): this test and the next ones try all five forms of a
+// target.
 TEST_CASE("a glob selects the nodes whose whole id it matches") {
   CHECK(meant("*") == Ids{"db1", "web1", "web10", "web2"});
   CHECK(meant("web?") == Ids{"web1", "web2"});
@@ -117,7 +118,8 @@ TEST_CASE("a regular expression that takes too long is refused and does not hang
   CHECK(selection.reason() == "E@(a+)+(a+)+[bc] takes too long on " + std::string(63, 'a'));
 }
 
-// Rows: Z-59: a rollout does not select an offline node, but lists it as not covered.
+// Requirement Z-59 (tests/judging/rows): a rollout does not select an offline node, but lists it as
+// not covered.
 TEST_CASE("selected nodes that do not report are listed as not covered") {
   std::vector<TargetNode> some = nodes;
   some[1].reports = false;

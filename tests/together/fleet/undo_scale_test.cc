@@ -22,9 +22,9 @@ constexpr Ms second = 1'000;
 // milliseconds.
 constexpr Ms write_ms = 20;
 constexpr Ms watch_ms = 20;
-// The times, in milliseconds, that a node needs for the commands prepare, apply and confirm. With
-// prepare and confirm the node writes its ledger and asks the store. With apply the node stops the
-// version that runs, and starts the old version from its disk.
+// The times, in milliseconds, that a node needs for the commands prepare, apply and confirm. For
+// prepare and confirm, the node writes its ledger (list of commands) and asks the store. For apply,
+// it stops the running version, and starts the old version from its disk.
 constexpr Ms prepare_takes = 500;
 constexpr Ms apply_takes = 10 * second;
 constexpr Ms confirm_takes = 500;
@@ -175,7 +175,7 @@ struct Undo : fleet_test::DriverWork {
   }
 };
 
-// Rows: S-08
+// Requirements (tests/judging/rows): S-08
 TEST_CASE("all nodes are back within 60 s of an undo with --now, beside what a node itself takes") {
   const std::size_t count = fleet_test::number_of("NODES", 1'000);
   Undo undo(count);

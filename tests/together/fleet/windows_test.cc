@@ -86,7 +86,7 @@ TEST_CASE("a zone's file that is cut off anywhere, or of another kind, is refuse
   CHECK_FALSE(TimeZone::parse(many));
 }
 
-// Rows: A-51
+// Requirements (tests/judging/rows): A-51
 TEST_CASE("a window opens on its days, at its local time, for as long as it says") {
   const TimeZone here = zone(berlin);
   const Window window{.days = {"sat", "sun"}, .start = "22:00", .duration_s = 4 * 3'600};
@@ -111,7 +111,7 @@ TEST_CASE("a window whose start clocks skip begins after it; if they repeat it, 
   CHECK(next_window(window, here, at(2026, 10, 25, 1, 30))->begins == at(2026, 10, 26, 1, 30));
 }
 
-// Rows: A-52
+// Requirements (tests/judging/rows): A-52
 TEST_CASE("nothing begins outside a window, and nothing that cannot end inside") {
   const Window window{.start = "22:00", .duration_s = 3'600};
   const TimeZone utc = TimeZone::utc();
@@ -141,7 +141,7 @@ TEST_CASE("a clock in 1970, or before, finds the next window as any other does")
   CHECK(next_window(window, TimeZone::utc(), -86'400)->begins == 3'600);
 }
 
-// Rows: A-54
+// Requirements (tests/judging/rows): A-54
 TEST_CASE("the time until the next window is shown as a countdown") {
   CHECK(countdown(86'400 + 4 * 3'600 + 18) == "1d4h18s");
   CHECK(countdown(61) == "1m1s");
@@ -149,7 +149,7 @@ TEST_CASE("the time until the next window is shown as a countdown") {
   CHECK(countdown(-5) == "0s");
 }
 
-// Rows: N-15, N-16, N-17
+// Requirements (tests/judging/rows): N-15, N-16, N-17
 TEST_CASE("a tag's version is what follows the first hyphen") {
   CHECK(version_of_tag("release-2018.11.07-1") == "2018.11.07-1");
   CHECK(version_of_tag("v-1.2.3+x") == "1.2.3+x");
@@ -173,7 +173,7 @@ TEST_CASE("versions have one order, which nodes have too: that of releases") {
   CHECK(compare_versions("1.0.0+a", "1.0.0+b") == std::strong_ordering::equal);
 }
 
-// Rows: N-03, N-05, N-18, N-19
+// Requirements (tests/judging/rows): N-03, N-05, N-18, N-19
 TEST_CASE("the newest release of the channel is taken if it is newer and nothing is under way") {
   const std::vector<FoundRelease> found = {{"release-1.1.0", false},
                                            {"release-1.3.0-rc1", true},
@@ -225,7 +225,7 @@ WindowView view_at(UnixSeconds wall) {
   return view;
 }
 
-// Rows: A-51
+// Requirements (tests/judging/rows): A-51
 TEST_CASE("a node has the window of its group, or that of all, or is always open") {
   WindowView view = view_at(midnight);
   view.take(node("a", "shop"));
@@ -241,7 +241,7 @@ TEST_CASE("a node has the window of its group, or that of all, or is always open
   CHECK(view.opening("a", minute, 0).is_open);
 }
 
-// Rows: A-52
+// Requirements (tests/judging/rows): A-52
 TEST_CASE("a window opens at its time, and work that cannot end inside waits for the next") {
   WindowView view = view_at(midnight);
   view.take(window("all", at_two));
@@ -300,7 +300,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   }
   for (int event = 0; event < 20; ++event)
     static_cast<void>(task.next(1, event));
-  CHECK(lookups == 2);  // one for each of the two time zones
+  CHECK(lookups == 2);  // one lookup for each of the two time zones
 
   task.wall_shows(midnight + 60, 60'000);
   static_cast<void>(task.next(1, 60'000));

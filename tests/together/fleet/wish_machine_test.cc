@@ -20,7 +20,8 @@ Wish wish(Revision revision, const std::string& version = "2.0.0") {
   return {revision, Desired{.version = version, .digest = "d"}};
 }
 
-// The id of the command to stop the old version for the first attempt to reach wish(5).
+// The id of the command to stop the old version, in the first attempt to reach the desired version
+// wish(5).
 const std::string the_stop = "desired.5.1.stop.1";
 
 // A node that runs 1.0.0.
@@ -278,7 +279,7 @@ TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
   }
 }
 
-// While a rollout moves a node, a record, the claim, says so, and the node does not follow its
+// While a rollout moves a node, a record of the node, the claim, keeps it from following its
 // desired version. At the rollout's end, one transaction erases the claim and makes the rollout's
 // version the node's desired version.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
@@ -374,7 +375,8 @@ TEST_CASE("the confirmation of an upgrade is wanted until the upgrade has ended"
 
 // ---- a store that was restored from a snapshot
 
-// The number of the epoch is a time in seconds. The restored store has reached revision 4.
+// An epoch is the record that marks a restored store. Its number is a time in seconds, and the
+// epoch begins at revision 4 of the store.
 const Epoch restored{.number = 1'764'547'200, .accepted = true, .begins = 4};
 
 TEST_CASE("a failed wish that a restored store has lost is no reason not to try another") {
@@ -436,7 +438,8 @@ TEST_CASE("a restart in a restored store does not try a failed wish again") {
 TEST_CASE("the life of a store begins when its epoch was written, or else accepted") {
   CHECK(life_of(Epoch{}, 0) == StoreLife{});
   CHECK(life_of(Epoch{.number = 7, .begins = 3}, 9) == StoreLife{"7", 3});
-  // An older fleetctl accepts the epoch without the revision at which it began.
+  // An older fleetctl accepts an epoch without writing the revision at which it begins. Then the
+  // revision of the acceptance counts.
   CHECK(life_of(Epoch{.number = 7}, 9) == StoreLife{"7", 9});
   const std::string digits = "9223372036854775807";
   const std::string name = life_of(Epoch{.number = std::stoll(digits)}, 9).name;
@@ -508,7 +511,7 @@ std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
 
 }  // namespace
 
-// Rows: H-52
+// Requirements (tests/judging/rows): H-52
 TEST_CASE("a wish shows its five phases, or that it was cancelled, in order, whatever happens") {
   using enum UpgradePhase;
   const std::vector<WishEvent> events = {WishSeen{},
