@@ -31,7 +31,8 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// Returns the inode of the program that an adapter has open.
+// Returns the inode of the program that the upgrader has passed to an adapter as an open
+// descriptor.
 ino_t program_of(Puppet adapter) {
   const std::string number = adapter.report().variable("AGENT_PROTOCOL_PROGRAM_FD");
   return inode_of("/proc/" + std::to_string(adapter.pid()) + "/fd/" + number);

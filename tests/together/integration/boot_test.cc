@@ -1,4 +1,4 @@
-// Tests a first agent that fails, and the start of the previous program instead: see --previous and
+// Tests the start of the previous program after the first agent has failed: see --previous and
 // --attempts in upgrader(8).
 #include <signal.h>
 #include <unistd.h>
@@ -44,8 +44,8 @@ std::string executable_of(const Puppet& puppet) {
   return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
 }
 
-// Returns the newest record in the file of --attempts, without its last line. Each record's last
-// line begins with the record's number, and the newest record has the highest number.
+// Returns the newest record in the file of --attempts, without the record's last line. This line
+// begins with the record's number, and the newest record has the highest number.
 std::string newest_record(const std::string& file) {
   constexpr std::size_t record_bytes = 8'192;
   std::string newest;
@@ -283,7 +283,7 @@ TEST_CASE(
   CHECK(target_of(boot.link) == "v1/agent");
 }
 
-// Rows: X-15
+// Requirements (tests/judging/rows): X-15
 TEST_CASE("after N starts of an agent that never lasts, the previous program is started") {
   World world{World::Later()};
   Boot boot(world);
@@ -336,7 +336,7 @@ TEST_CASE(
   CHECK(newest_record(world.read(file)).starts_with("3 "));
 }
 
-// Rows: X-15
+// Requirements (tests/judging/rows): X-15
 TEST_CASE("a program that was committed after it had failed to last is started at the next boot") {
   World world{World::Later()};
   Boot boot(world);

@@ -233,8 +233,8 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
 
 namespace {
 
-// With this number of replies, the upgrader fills the agent's pipe, but not its own memory for
-// replies. So it still reads from the agent.
+// So many replies fill the agent's pipe, but not the upgrader's own buffer for replies. So the
+// upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -265,9 +265,8 @@ Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet next = world.ready_candidate(old, R"("gate":"confirm",)" + members);
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // Waits until the upgrader has answered all of the candidate's messages. It answers only a few in
-  // each turn of its event loop, and only the last answer leaves no room for an `activate` in the
-  // candidate's pipe.
+  // Waits until the upgrader has answered all of the candidate's messages, a few in each turn of
+  // its event loop. Only then has the candidate's pipe no room for an `activate`.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -81,7 +81,7 @@ TEST_CASE("a missing AGENT with a very long path is reported, cut to the length 
   CHECK(said.object("ended").boolean("cut"));
 }
 
-// Rows: H-24, H-82, Z-08
+// Requirements (tests/judging/rows): H-24, H-82, Z-08
 TEST_CASE("the control directory is made for its owner alone, and says who runs") {
   World world{World::Later()};
   start(world);
@@ -118,7 +118,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   CHECK(status_of(world).object("active").text("activated") <= wall_clock_now());
 }
 
-// Rows: X-15
+// Requirements (tests/judging/rows): X-15
 TEST_CASE("the end of the upgrader stays in status.json, and is previous.json to the next one") {
   World world{World::Later()};
   start(world);
@@ -147,7 +147,7 @@ TEST_CASE("an AGENT that does not exist is an end like any other") {
   CHECK(status_of(world).object("ended").text("reason").find(world.path("none")) == 0);
 }
 
-// Rows: H-39, X-14
+// Requirements (tests/judging/rows): H-39, X-14
 TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
   World world{World::Later()};
   start(world, {"--trial=0"});
@@ -400,7 +400,7 @@ TEST_CASE("an operator upgrades, and the agent hears of it at its stop") {
   scene.person.wait_for(R"("id":"control-1","origin":"control","outcome":"committed")");
 }
 
-// Rows: Z-06
+// Requirements (tests/judging/rows): Z-06
 TEST_CASE("the gate of an operator's upgrade is opened by an operator") {
   Scene scene({"--trial=0"});
   scene.person.ask("upgrade", "r1", R"("id":"u1","gate":"confirm")");
@@ -415,7 +415,7 @@ TEST_CASE("the gate of an operator's upgrade is opened by an operator") {
   second.expect("activate");
 }
 
-// Rows: Z-06, Z-07
+// Requirements (tests/judging/rows): Z-06, Z-07
 TEST_CASE("an operator cancels, commits and rolls back") {
   Scene scene({"--trial=1h"});
   scene.person.ask("upgrade", "r1", R"("id":"u1")");
@@ -571,7 +571,7 @@ TEST_CASE("opening the FIFO fails at once if no upgrader reads it") {
   person.expect_refused("r1", "commit");
 }
 
-// Rows: Z-05
+// Requirements (tests/judging/rows): Z-05
 TEST_CASE("an upgrade that cannot begin is refused with the reason") {
   Scene scene;
   scene.person.ask("upgrade", "r1", R"("executable":"/nonexistent/agent")");

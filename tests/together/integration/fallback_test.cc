@@ -429,8 +429,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
   next.request_upgrade("u2", "");
 
   // Each process of the agent gets the next number, its generation. The first upgrade has no trial,
-  // so the upgrader must not have started a standby for it. The next candidate therefore gets
-  // number 3, which a standby would have taken.
+  // so the upgrader must not start a standby (a waiting fallback), which would have got number 3.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -15,10 +15,9 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// How many questions a puppet asks to make the upgrader stop reading. The replies to the first
-// questions fill the agent's input and the upgrader's memory for replies. The upgrader then leaves
-// the remaining questions unread. The remaining questions must fit into the agent's output pipe,
-// because otherwise the puppet could not write them.
+// How many questions a puppet asks so that the upgrader stops reading: the replies fill the agent's
+// input and the upgrader's buffer for replies. The questions that the upgrader does not read must
+// fit into the agent's output pipe, since the puppet could not write them otherwise.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

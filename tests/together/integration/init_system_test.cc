@@ -314,7 +314,7 @@ TEST_CASE("init hears WATCHDOG=1 while heartbeats come, none while they do not, 
   world.wait_for_log("generation 1 (version 1.0) sends heartbeats again");
 }
 
-// Rows: H-101
+// Requirements (tests/judging/rows): H-101
 TEST_CASE("an agent that falls silent on trial is rolled back at once") {
   World world{World::Later()};
   Init init(world.path("notify"));

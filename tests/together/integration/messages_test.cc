@@ -459,11 +459,10 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // The candidate's `unfit` and the active agent's `cancel` wait in two pipes, and the upgrader may
-  // read either message first. If it reads `unfit` first, the upgrade has failed when it reads
-  // `cancel`, and it answers `cancel` with an `error`. It always answers a message of an unknown
-  // type with an `error`. So the agent sends such a message: the next `error` is about `cancel` or
-  // about this message.
+  // The upgrader may read the candidate's `unfit` or the active agent's `cancel` first. If it reads
+  // `unfit` first, the upgrade has already failed, and the answer to `cancel` is an `error`. The
+  // answer to a message of an unknown type is always an `error`. So the next `error` shows which
+  // message was read first.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -167,7 +167,7 @@ TEST_CASE("a sequential upgrade starts the candidate when the old agent has gone
   old.expect_gone();
 }
 
-// Rows: J-43
+// Requirements (tests/judging/rows): J-43
 TEST_CASE("never more than one agent is there in a sequential upgrade") {
   World world({"--mode=sequential", "--trial=0"});
   Puppet old = world.first();

@@ -226,7 +226,7 @@ TEST_CASE("an executable that its path does not name any more cannot be committe
   CHECK(target_of(releases.link) == "one");
 }
 
-// Rows: J-20
+// Requirements (tests/judging/rows): J-20
 TEST_CASE("a restart of the upgrader starts what was committed") {
   World world{World::Later()};
   const Releases releases(world);

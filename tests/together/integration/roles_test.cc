@@ -92,9 +92,9 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // The old agent has closed its output. A held agent (one that is not active yet) would have to
-  // exit within 200 ms after that, but the old agent has been active. So the upgrader must wait
-  // longer for its exit, and must not activate the candidate before.
+  // The old agent has closed its output. An agent that was never active would have to exit within
+  // 200 ms after that. But the old agent was active, so the upgrader must wait longer for its exit,
+  // and must not activate the candidate before.
   world.pass(300);
 
   next.expect_silence();

@@ -132,7 +132,7 @@ TEST_CASE("hand-overs under a running writer, a third of them to bad versions, l
   end_with_proof(stage);
 }
 
-// Rows: J-17
+// Requirements (tests/judging/rows): J-17
 TEST_CASE("a version that writes before it is active is caught by the checker") {
   Stage stage(settings());
   begin(stage, "1.0.0");
@@ -175,8 +175,8 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  // Release 5.0.0 has failed above. Now a new file has the same bytes as that release. The agent
-  // must not try them again.
+  // Release 5.0.0 has failed before, and now comes again with the same bytes. The agent must not
+  // try it again.
   stage.release("5.0.0-crash_on_trial");
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
@@ -237,7 +237,7 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(stage.current() == "agent-v1.0.0");
 
   // An upgrade without a recorded ending counts as failed, so the agent does not try its version
-  // again by itself. It must do so when somebody desires this version anew.
+  // again by itself. But if somebody desires the version anew, the agent must try it.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");
@@ -266,7 +266,7 @@ TEST_CASE("an agent takes the work back when the candidate is lost while it stop
   Stage stage(settings());
   begin(stage, "1.0.1-slow_to_stop");
   stage.release("2.0.0");
-  // The start of the candidate may be recorded before or after the `stop` to the old agent.
+  // The start of the candidate and the `stop` to the old agent may be recorded in either order.
   pid_t candidate = 0;
   bool told_to_stop = false;
   const auto both = [&](const SeenEvent& event) {

@@ -1,8 +1,7 @@
 // Tests SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: see SIGNALS in upgrader(8). Also
-// tests signals that come while the upgrader starts. After the beginning of the first system call
-// of main(), no signal that the upgrader handles may end the upgrader through the kernel's default
-// action. Before that call, such a signal does end the upgrader: see CAVEATS in upgrader(8).
-// SIGTERM and SIGINT are in shutdown_test.cc.
+// tests signals that come while the upgrader starts. From the first system call of main() on, the
+// kernel's default action for a handled signal must not end the upgrader. An earlier signal does
+// end it: see CAVEATS in upgrader(8). SIGTERM and SIGINT are in shutdown_test.cc.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -90,8 +89,8 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  // The upgrader handles `signal` before SIGUSR2, so it has handled both when it has logged
-  // SIGUSR2.
+  // The upgrader handles `signal` before SIGUSR2. So it has handled both when it logs `busy`, its
+  // answer to SIGUSR2.
   world.signal(SIGUSR2);
   world.wait_for_log("busy");
 

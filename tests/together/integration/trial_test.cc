@@ -55,7 +55,7 @@ TEST_CASE("healthy commits at once, whatever the commit rule") {
   next.expect_error("healthy");
 }
 
-// Rows: Z-29
+// Requirements (tests/judging/rows): Z-29
 TEST_CASE("with commit healthy an agent that does not say it in time is rolled back") {
   World world;
   Puppet next = world.hand_over(world.first(), R"("trial_ms":300,"commit":"healthy")");
@@ -125,7 +125,7 @@ TEST_CASE("an agent that is rolled back is killed when its time is over") {
   next.expect_gone();
 }
 
-// Rows: J-17
+// Requirements (tests/judging/rows): J-17
 TEST_CASE("an agent that is ended by a signal on trial is fallen back from") {
   World world;
   Puppet next = world.hand_over(world.first());

@@ -97,10 +97,11 @@ class World {
   // its `welcome`, and returns the candidate.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
-  // As begin_upgrade(), and the candidate says that it is ready.
+  // Does the same as begin_upgrade(). Then makes the candidate say that it is ready.
   Puppet ready_candidate(Puppet active, std::string_view members = "",
                          Where where = Where::current());
-  // As ready_candidate(), and the agent `active` gets the message `stop`.
+  // Does the same as ready_candidate(). Then waits until the agent `active` reads the message
+  // `stop`.
   Puppet stop_for_upgrade(Puppet active, std::string_view members = "",
                           Where where = Where::current());
   // Makes the agent `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
@@ -124,7 +125,7 @@ class World {
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
   void pass(int ms);  // waits for `ms` milliseconds, so that deadlines pass
-  // Makes a test of this fixture fail unless the test breaks a rule of the fixture.
+  // Makes the test fail unless it breaks a rule of this fixture.
   void expect_violation();
   // Names a process that the test leaves running. The process is killed at the end of the test, and
   // does not count as left behind.
