@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# Writes the rows of lines.table for the tests of the libraries, which read no notation: each row
-# is a number of its line in the table, a judgement, and the bytes of the line as hexadecimal
-# digits, or `-` if there are none. The columns are divided by one blank.
+# Expands lines.table for the tests of the libraries, which cannot read the table's notation. A row
+# of the output has three columns, divided by a blank: the line's number in the table, a judgement,
+# and the bytes of the line as hexadecimal digits, or `-` if there are none.
 #
 # usage: expand.py >FILE
 import pathlib

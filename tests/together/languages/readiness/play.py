@@ -84,7 +84,7 @@ def play(directory):
     finally:
         process.kill()
         process.wait()
-        # An agent that still reads the FIFO now finds its end.
+        # If the agent still reads the FIFO, it now sees the end of the file.
         os.close(os.open(fifo, os.O_RDWR))
 
 
