@@ -1,6 +1,6 @@
-// Tests the parts of notify-watchdog: the part that decides when to feed the watchdog device and
-// whether to disarm it before the program exits, the parts that parse the command line and the
-// notifications, and the part that limits how many notifications are read at a time.
+// Tests the parts of notify-watchdog. One part decides when to feed the watchdog device, and
+// whether to disarm it before the program exits. Other parts parse the command line and the
+// notifications, and limit how many notifications are read at a time.
 #include <sys/un.h>
 #include <unistd.h>
 
