@@ -235,7 +235,7 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
 TEST_CASE("the choice is right for every combination") {
   const std::vector<std::string> wishes{"none",       "garbled", "1.0.0", "2.0.0",
                                         "3.0.0-rc.1", "3.0.0",   "9.0.0"};
-  // Each of the four versions has one of five histories: 5 * 5 * 5 * 5 ledgers.
+  // Each of the four versions has one of five histories, so there are 5 * 5 * 5 * 5 ledgers.
   std::vector<std::vector<Entry>> ledgers(625);
   for (unsigned past = 0; past < ledgers.size(); ++past) {
     for (unsigned i = 0, rest = past; i < 4; ++i, rest /= 5) {

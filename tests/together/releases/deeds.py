@@ -1,7 +1,7 @@
-# This file has the deeds: commands of agent-releases that change a directory of releases, each with
-# its own initial directory. The tests interrupt these commands. An interrupted command must leave
-# the directory either unchanged, or as the complete command would leave it. When the command is
-# repeated, it must succeed as if it had not been interrupted.
+# This file has the deeds, which are the commands that the tests interrupt. Each deed changes a
+# directory of releases. An interrupted command must leave the directory either unchanged, or as the
+# complete command would leave it. When the command is repeated, it must succeed as if it had not
+# been interrupted.
 import io
 import json
 import os
@@ -17,7 +17,8 @@ MEMORY = "/dev/shm"
 if not os.access(MEMORY, os.W_OK):
     MEMORY = None
 PLAIN = b"#!/bin/sh\nexit 0\n"
-# A copy of the directory of releases with which most deeds begin. The first stage makes it.
+# A copy of the directory of releases with which most deeds begin. The first deed that needs the
+# copy makes it.
 BEGINNING = tempfile.TemporaryDirectory(prefix="releases-beginning-", dir=MEMORY)
 
 
@@ -146,7 +147,7 @@ def facts(stage, root):
         raise Wrong("list: " + error)
     versions = [release["version"] for release in json.loads(out)["releases"]]
     status, out, error = ask(stage, root, "verify", "--all", "--json")
-    # Release 1.5.0 was adopted, so it has no signature, and `verify` says that it is not sound.
+    # Release 1.5.0 was adopted without a signature, so `verify` does not report it as sound.
     adopted = "1.5.0" in versions
     said = [json.loads(line) for line in out.splitlines()]
     sound = [fact["version"] for fact in said if fact["sound"] or fact["version"] == "1.5.0"]

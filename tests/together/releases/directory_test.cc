@@ -1,4 +1,5 @@
-// Tests which errno value the refusals of the class Directory have. Callers decide by this value.
+// Tests the errno values with which the class Directory refuses an operation. Its callers decide by
+// these values.
 #include "tools/agent-releases/shell/directory.h"
 
 #include <fcntl.h>

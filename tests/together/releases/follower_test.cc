@@ -97,8 +97,8 @@ struct Bench {
     follower->upgrade_failed(
         {.id = last_id, .stage = stage, .reason = "it failed", .errno_name = errno_name});
   }
-  // Tells the follower that its upgrade has failed. Meanwhile other users may write to its
-  // directory of releases, so the follower refuses to use the directory.
+  // Tells the follower that its upgrade has failed, while the directory of releases is writable for
+  // all users. The follower refuses to use such a directory.
   void fail_out_of_reach(const std::string& stage) {
     fs::permissions(directory.path(), fs::perms::all);
     fail(stage);
@@ -244,7 +244,7 @@ TEST_CASE("a release with other bytes is another release, and one with the same 
   REQUIRE(bench.asks(2));
 }
 
-// Rows: H-101
+// Requirements (tests/judging/rows): H-101
 TEST_CASE("a release whose self-test fails is not asked for, one that could not tell is later") {
   Bench bench;
   bench.release("1.1.0", "echo 1.1.0 failed: input; exit 4");

@@ -20,7 +20,7 @@
 namespace releases_target {
 namespace {
 
-// The next functions change a tar archive into a different archive with valid checksums. Random
+// The functions below change a tar archive into a different archive with valid checksums. Random
 // changes of bytes would seldom have this result, because every header has a checksum.
 
 // The layout of the header of an entry in a tar file, in bytes.
@@ -154,8 +154,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes one word and nothing else. A word ends at a quote, a blank or the end of a line. If any
-// byte could change, most changed manifests would not be JSON.
+// Changes one word of a text. A word ends at a quote, a blank or the end of a line. Changes of
+// arbitrary bytes would turn most manifests into invalid JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};

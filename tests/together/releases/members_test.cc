@@ -78,7 +78,7 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 // agent-releases(1). Tries all combinations of the following: each release is needed or not, each
 // release is young or not, --keep has a value from 1 to 6, and --older is missing or has one of
 // three values. The releases are not sorted by version.
-// Rows: H-105
+// Requirements (tests/judging/rows): H-105
 TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
   // For each of the five versions, the number of newer versions.

@@ -49,7 +49,7 @@ struct Bench {
 
 }  // namespace
 
-// Rows: H-105
+// Requirements (tests/judging/rows): H-105
 TEST_CASE("a release that an upgrader runs stays, even if its directory's name is not UTF-8") {
   for (const char* folder : {"releases", "a\xff\xc3 b", "a\xef\xbf\xbd"}) {
     const Bench bench(folder);
@@ -117,11 +117,11 @@ TEST_CASE("nothing is removed if the status may have cut the path of what runs")
   };
 
   CHECK_FALSE(uses(std::string(4'094, 'x'), ",\"cut\":true"));
-  // This path is shorter, but each of its quotes takes two bytes in status.json. So the path takes
-  // about as many bytes there as the previous path, and may be cut, too.
+  // In status.json, each quote takes two bytes. So this shorter path takes about as many bytes as
+  // 4,094 letters, and may be cut, too.
   CHECK_FALSE(uses(quotes, ",\"cut\":true"));
   CHECK(uses(std::string(4'094, 'x'), ""));
-  // The upgrader has cut another text of the agent, since this path is short.
+  // This path is too short to be cut, so the upgrader has cut another text of the agent.
   CHECK(uses("srv/agent", ",\"cut\":true"));
 }
 

@@ -145,7 +145,7 @@ TEST_CASE("a file without a known beginning is never run, by a shell least of al
   CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
 }
 
-// Rows: H-34
+// Requirements (tests/judging/rows): H-34
 TEST_CASE("a program for another machine, and one whose library is missing, are told as that") {
   SelfTestBench bench;
   const std::string sound = content_of("/bin/true");
@@ -163,7 +163,7 @@ TEST_CASE("a program for another machine, and one whose library is missing, are 
   CHECK(bench.run(bench.directory.write("lonely", lonely)).find("status 127") != std::string::npos);
 }
 
-// Rows: H-34
+// Requirements (tests/judging/rows): H-34
 TEST_CASE("a file that only begins like a program is refused by the kernel, and run by nobody") {
   SelfTestBench bench;
   const std::string commands = "\necho 1.2.3 ok; touch " + (bench.directory / "run") + "\n";

@@ -26,7 +26,7 @@ DEADLINE_S = 120
 # The members of a manifest that options of `agent-releases pack` can set.
 TRUE_MEMBERS = {"version", "arch", "expires"}
 # The files that `agent-releases key make` and `pack` have made so far. Starting the program costs
-# most of the tests' time, so a world that needs the same key or release again gets a copy of the
+# most of the tests' time, so a test that needs the same key or release again gets a copy of the
 # files.
 made_keys = {}  # for each name, the contents of the secret key and of the public key
 packed = {}  # for each release, its files as (path below the world, content, mode)
@@ -53,9 +53,9 @@ def strace(log, calls, *arguments):
     # LeakSanitizer must trace its own process, which is impossible while strace traces it. So the
     # search for leaks is switched off.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-    # With --seccomp-bpf, which needs -f, strace does not stop the command at calls that are not in
-    # `calls`. That saves processor time, but strace 6.1 then sends none of the signals that it is
-    # to send at a call.
+    # With --seccomp-bpf, which needs -f, strace stops the command only at calls that are in
+    # `calls`. That saves processor time, but strace 6.1 then cannot send signals at calls. So the
+    # option is left out if strace is to send a signal.
     sends_signal = any(":signal=" in argument for argument in arguments)
     return ["strace", "-qq", *([] if sends_signal else ["-f", "--seccomp-bpf"]), "-o", log,
             "-E", "ASAN_OPTIONS=" + sanitizer, "-e", "trace=" + calls, *arguments]
@@ -342,7 +342,7 @@ class Double:
         self.thread.start()
 
     def serve(self):
-        # serve_forever() would look many times per second whether it is to end.
+        # serve_forever() would check many times per second whether it is to end.
         while self.is_open:  # until close() is called
             self.server.handle_request()
 
