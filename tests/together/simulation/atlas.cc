@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // An event about an agent that the supervisor does not know is possible at any time, since the
-  // judge (judge.h), which checks the run, delivers such events, too.
+  // At any time, the judge (judge.h) may deliver an event about an agent that the supervisor does
+  // not know.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -96,9 +96,9 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns the length of a move, for a search for the shortest ways over the map of the supervisor's
-// states. There are several searches, numbered by `choice`. In search 0 all moves have the same
-// length. In the other searches the lengths are random, so that each search finds different ways.
+// Returns the length of a move on the map of the supervisor's states, for the search number
+// `choice`. In search 0, all moves are equally long. In the other searches the lengths are random,
+// so that each search finds different shortest ways.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
@@ -175,8 +175,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The exploration has tried the moves from one place (state) one after the other, so these moves
-  // are neighbors in the list of moves.
+  // The exploration tries all moves of one state before the moves of the next state. So the moves
+  // of a state are neighbors in the list of moves.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

@@ -1,6 +1,8 @@
-// The maps of the exploration, one for each policy (a set of the upgrader's options), and the moves
-// that runs of the simulation have made on these maps. The places of a map are the states of the
-// supervisor. A move, also called an edge, is a pair of a state and an event, and is counted once.
+// The maps of the exploration, and the moves that runs of the simulation have made on these maps.
+// There is one map for each policy, which is a set of the upgrader's options. The places of a map
+// are the states of the supervisor. A move, also called an edge, is a pair of a state and an event.
+// A move is counted once, even if many runs make it.
+//
 // The exploration's rules decide which states count as equal. Two events count as equal if they are
 // of the same kind and about the same agent, and if the actions that the supervisor then orders
 // have the same outcomes.
@@ -29,8 +31,8 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. A move of the map has such a hash as its key. If there are ten million moves,
-// the probability that a given move has the same key as another move is about 10^-12.
+// A hash of 64 bits, the key of a state or a move. If there are ten million moves, the probability
+// that a given move has the same key as another move is about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.
@@ -55,7 +57,7 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  // The index of each place of the map, by a key of the supervisor's state in that place.
+  // The index of each place of the map, by the key of the supervisor's state in that place.
   KeyTable places;
   // The index of each move, by a key. The key combines the place where the move begins, the move's
   // event, and the outcomes of the actions that the supervisor orders after this event.
@@ -66,18 +68,17 @@ struct Sheet {
   // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way. A way is a sequence of moves from the supervisor's first state to
-  // another state (a place of the map). `move` is the index of the last move. `dying` is the agent
-  // that has exited and whose remaining messages (its last words) must be read before that move;
-  // `nobody` if there is no such agent.
+  // The last move of a way, which is a sequence of moves from the supervisor's first state to
+  // another state. `move` is the index of that move. `dying` is an agent that has exited, and whose
+  // remaining messages must be read before that move; `nobody` if there is no such agent.
   struct LastMove {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // For each of `choices` searches, the shortest ways from the supervisor's first state to each
-  // other state (place of the map), given by their last moves. In search 0 all moves are equally
-  // long. In the other searches the lengths of the moves are random, so that a run that has failed
-  // on one way can try a different way.
+  // The shortest ways from the supervisor's first state to each other state, as found by `choices`
+  // searches. Of each way, only the last move is stored. In search 0, all moves are equally long.
+  // In the other searches the lengths are random, so that a run that has failed on one way can try
+  // another way.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<LastMove>, choices> ways;
   [[nodiscard]] const LastMove& way(std::uint32_t place, test::Speaker dying,
@@ -101,13 +102,13 @@ class Atlas {
   std::vector<std::unique_ptr<Sheet>> sheets_;
 };
 
-// Returns true if the code in upgrader/shell can deliver this event when the run is at this place
-// of the map. If the event before was one of an agent's last words (messages that are read only
-// after its exit), `dying` is this agent, and otherwise `nobody`.
+// Returns true if the code in upgrader/shell can deliver this event in this state of the supervisor
+// (a place of the map). If the previous event was one of an agent's last words (messages that are
+// read only after its exit), `dying` is this agent, and otherwise `nobody`.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent whose last words (messages that are read only after its exit) include this
-// event, or nobody if the event is not among an agent's last words.
+// Returns the agent if this event is one of an agent's last words (messages that are read only
+// after its exit), and otherwise `nobody`.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
 // Records which places (states), moves, and cells (pairs of a phase and an event) of the
@@ -124,25 +125,25 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if this move is missed: the code in upgrader/shell allows it, but no run has made
-  // it.
+  // Returns true if the code in upgrader/shell allows this move, but no run has made it.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Counts the missed moves from this place of the map (a state).
+  // Returns how many of the moves that begin in this state (place of the map) are allowed by the
+  // code in upgrader/shell, but were made by no run.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    // The number of all states, moves or cells of the maps, and the number of those that runs have
-    // visited. A cell is a pair of a phase and an event.
+    // How many states, moves or cells the maps have, and how many of them the runs have visited. A
+    // cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // `allowed` counts only those states, moves or cells of the maps that the code in
-    // upgrader/shell allows. `allowed_visited` counts the allowed ones that runs have visited.
+    // How many states, moves or cells the code in upgrader/shell allows, and how many of these the
+    // runs have visited.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Returns a text for people about missed moves. Names the kinds of events (at most `kinds_max`)
-  // that have the most missed moves, each with their number.
+  // Returns a text for people about missed moves: the kinds of events that have the most missed
+  // moves, at most `kinds_max` kinds, each with its number.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

@@ -9,16 +9,15 @@ namespace {
 
 using namespace agent_protocol;
 
-// After this number of events, no more faults are injected into a run, so that the run comes to its
-// end. No single upgrade needs so many events.
+// After this number of events in a run, all faults are switched off, so that the run can end. No
+// single upgrade needs so many events.
 constexpr int events_max = 600;
-// How many steps a run may take when no more faults are injected.
+// How many steps a run may take after its faults have been switched off.
 constexpr int calm_deeds_max = 100;
-// How many events the last upgrade of a run, a good one, may take.
+// How many events the good upgrade at the end of a run may take.
 constexpr int useful_events_max = 16;
-// The last upgrade of a run may take this many additional events if it has a standby (a fallback
-// that is started when the trial begins). The events are the standby's start, its `hello`, its
-// `ready` and its exit.
+// How many more events the good upgrade may take if it has a standby, a fallback that waits during
+// the trial. The events are the standby's start, its `hello`, its `ready` and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

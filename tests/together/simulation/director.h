@@ -25,10 +25,9 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the run's next step. It is one of these: the guide acts, all faults are switched off, an
-  // agent takes a step, the good upgrade is requested, or the upgrader gets the signal to stop.
-  // Must be called when no descriptor is ready and no timer has run out. Returns false if there was
-  // no step to take.
+  // Takes the run's next step, such as a step of the guide or of an agent, the end of all faults,
+  // the request for the good upgrade, or the signal to stop. Must be called when no descriptor is
+  // ready and no timer has run out. Returns false if there was no step to take.
   bool act(const Supervisor* supervisor);
   // Counts an event of the supervisor. Must be called for each event.
   void count_event(const Supervisor& supervisor);

@@ -69,16 +69,14 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // Each guided seed leads its run to a goal. The index of the goal is the seed's number among the
-  // guided seeds, times a prime, modulo the number N of goals. The prime does not divide N, so N
-  // consecutive guided seeds lead to N different goals. Two consecutive guided seeds lead to goals
-  // that are far apart in the list.
+  // N consecutive guided seeds lead to N different goals, where N is the number of goals: the
+  // factor is a prime that does not divide N. The factor is large, so that two consecutive seeds
+  // lead to goals that are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
 // Returns the run's options as the exploration, which made the maps, would set them. Without a
-// gate, the exploration sets no limit for the wait for `confirm`. So if the run's options set no
-// gate, the returned options have no such limit.
+// gate, the exploration sets no limit for the wait for `confirm`, so this limit is removed.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -98,7 +96,7 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Tries to find time limits with which the run can make all moves of way_. Tries the run's own
+// Tries to find time limits with which the run can make all moves to its goal. Tries the run's own
 // limits first, and then random ones. If all draws_max tries fail, returns false, and the run keeps
 // the limits of the last try.
 bool MapGuide::finds_time(Swarm& swarm) {
@@ -191,8 +189,7 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
     // perform() may have made several of the planned moves at once, such as an agent's last
-    // messages and then its exit. So the state that the run must reach next is known only after
-    // perform().
+    // messages and its exit. So the next state of the run is known only now.
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -227,9 +224,9 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets time pass before a move. If the rehearsal (rehearsal.h) has found the pauses, the length is
-// that of the next pause. Otherwise it is random, and mostly 0. Without pauses, deadlines would
-// often be set at the same instant, and would then always pass in the same order.
+// Lets time pass before a move: as much as the rehearsal (rehearsal.h) has found, or else a random
+// time, mostly 0. Without pauses, many deadlines would be set at the same instant, and would always
+// pass in the same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -242,9 +239,9 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Prepares a move that closes a pipe: if a later move needs the next deadline to pass, lets time
-// pass until shortly before this deadline. An agent that has closed a pipe is soon killed, so a
-// distant deadline could not pass before the kill.
+// Lets time pass until shortly before the next deadline, if the next move closes a pipe and a later
+// move needs this deadline to pass. An agent that has closed a pipe is soon killed, so a distant
+// deadline could not pass before the kill.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -260,9 +257,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves that begin and end at the run's place on the map: their events do not change the
-// supervisor's state. Messages are sent all together, in random order. The other moves are made one
-// by one.
+// Makes the moves that leave the supervisor's state unchanged. The messages of these moves are sent
+// all together, in random order. The other moves are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;
@@ -272,9 +268,9 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Events of three kinds are sent all together: messages, events of unknown agents, and signals
-    // after which the supervisor orders nothing. A signal after which the supervisor orders
-    // something is sent alone, since the guide must prescribe the outcomes of these orders.
+    // Messages, events of unknown agents, and signals after which the supervisor orders nothing are
+    // sent all together. Any other signal is sent alone, since the guide must prescribe the
+    // outcomes of the supervisor's orders.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

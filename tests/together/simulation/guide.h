@@ -1,8 +1,8 @@
-// Leads a run of the simulation to a far place of the exploration's map, which is a state that
-// random runs hardly reach. The run has bytes, exits, signals and time like any other run. But its
-// agents are puppets: they do only what the next move on the way (the path to that place) needs. At
-// the place, the guide makes all moves that do not change the supervisor's state, and then the move
-// that is the run's goal. After that, the run continues at random.
+// Leads a run of the simulation to a state of the supervisor that random runs hardly reach. The run
+// has bytes, exits, signals and time like any other run. But its agents are puppets: they do only
+// what the next move on the way to that state needs. In that state, the guide makes all moves that
+// leave the state unchanged, and then the move that is the run's goal. After that, the run
+// continues at random.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ namespace upgrader::simulation {
 
 // ---- goals: each guided run is led to one move of the exploration's map, its goal
 
-// Of this many consecutive seeds, one gives a random run. A guide leads the runs of the other seeds
+// One of this many consecutive seeds gives a random run. A guide leads the runs of the other seeds
 // to a goal, if the exploration's maps of the supervisor's states are loaded. Without the maps, all
 // runs are random.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
 }
-// Returns for how many of the seeds from 1 to `seed` is_guided() returns true.
+// Returns how many of the seeds from 1 to `seed` are guided.
 [[nodiscard]] constexpr std::uint64_t guided_up_to(std::uint64_t seed) {
   return seed - seed / unguided_every;
 }
 
-// The move to which a guide leads a run. `move` is its index on the exploration's map for the
-// options `policy`. A move leads from one state of the supervisor to the next.
+// The move to which a guide leads a run. A move leads from one state of the supervisor to the next.
+// `move` is its index on the map for the options `policy`.
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
@@ -50,15 +50,14 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns true if this move does not change the supervisor's state. A guide makes all such moves of
-// a state before it makes the move that is its goal. So no guide needs such a move as its goal.
+// Returns true if this move does not change the supervisor's state. A guide makes all such moves on
+// its way, so no guide needs such a move as its goal.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The list of all goals. A guide steers a simulated run towards one goal. A goal is a move from one
-// state of the supervisor to the next. For each set of options, the list has the moves that the
-// code in upgrader/shell allows, if the map has all steps of the move. The list leaves out the
-// moves that guides make on the way to other goals (comes_by_the_way). The goals of two consecutive
-// seeds of guided runs are far apart in this list.
+// All goals, for each set of options. A goal is a move from one state of the supervisor to the
+// next, to which a guide leads a run. The list has each move that the code in upgrader/shell
+// allows, if the map has all of its steps. It leaves out moves that guides make on the way to other
+// goals (comes_by_the_way). Consecutive guided seeds lead to goals that are far apart in the list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);
@@ -145,9 +144,9 @@ class MapGuide : public Guide {
   // They do not change this state.
   std::vector<std::uint32_t> idle_;
 
-  // When agents do not read their input. never: they always read. from_ready: they do not read
-  // after their `ready`. but_activate: they read only an `activate`. Unread bytes stay in the pipe
-  // as long as the agent lives.
+  // Whether agents leave messages unread in their input pipe. never: they read everything.
+  // from_ready: they read nothing after their `ready`. but_activate: they read only an `activate`.
+  // Unread bytes stay in the pipe as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

@@ -1,7 +1,6 @@
-// The acts of a guide. The places of a map are the states of the upgrader that the exploration has
-// found, and the guide leads a run of the simulation to a chosen move from one place to another. It
-// sends signals to the upgrader and lets deadlines pass. It also controls the agents: their
-// messages, their exits, and whether they read their input.
+// The acts of a guide, which leads a run of the simulation from one state of the upgrader to
+// another. The guide sends signals to the upgrader and lets deadlines pass. It also controls the
+// agents: their messages, their exits, and whether they read their input.
 #include <algorithm>
 #include <csignal>
 
@@ -16,10 +15,9 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// Chooses when agents do not read their input. While the upgrader has nothing to write to an agent,
-// it does not notice that the agent has closed its input. So if an agent closes a pipe on the way
-// to the run's goal, agents mostly do not read: then the upgrader always has bytes to write to
-// them.
+// Chooses when agents do not read their input. The upgrader notices that an agent has closed its
+// input only when it has bytes to write to this agent. So if an agent is going to close a pipe,
+// agents mostly do not read, so that there are always such bytes.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -47,16 +45,16 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no bytes for this agent may wait in the upgrader. In some moves, the agent has
-// closed its input, and the write of its `activate` must be the first write that fails. Returns
-// true if such a move is still to come, and the agent is ready and not yet activated.
+// Returns true if no bytes for this agent may wait in the upgrader: the agent is ready and not yet
+// activated, and a later move requires its `activate` to be lost. The write of that `activate` must
+// be the first write that fails.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Prepares the next move if an `activate` is lost in it. The write of the `activate` must be the
-// first write that fails. So if older bytes for the agent wait in the upgrader, makes room for them
-// in the agent's pipe, and returns true. Otherwise returns false.
+// Makes room in the agent's pipe for older bytes, if the next move requires an `activate` to be
+// lost: the write of the `activate` must be the first write that fails. Returns true if older bytes
+// were waiting. Otherwise does nothing and returns false.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -82,8 +80,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Prepares the input of the agent that gets an `activate` next. The guide's next move requires this
-// `activate` to be written, to wait for room in the pipe, or to be lost.
+// Prepares the input of the agent that gets an `activate` next. `outcome` says whether the
+// `activate` must be written, must wait for room in the pipe, or must be lost.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -143,8 +141,8 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the event's deadline is the next to pass, except for at most two other deadlines
-// that leave the supervisor's state unchanged.
+// Returns true if this event's deadline is the next to pass. Ignores at most two earlier deadlines,
+// if they leave the supervisor's state unchanged.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -196,8 +194,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
 }
 
 // Makes an agent send the message of `event` and then exit, so that the upgrader reads the message
-// after the exit (as last words). If the guide's next moves are last words of the agent, too, the
-// agent also sends those messages before it exits.
+// only after the exit. If the guide's next moves are such last words of the same agent, the agent
+// sends those messages, too, before it exits.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -286,9 +284,8 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   return !agent.output_closed && leads_to(closes_output) == leads_to(closes_input);
 }
 
-// Makes agents send messages whose answers do not fit into the agents' inputs. If such an agent
-// closes its input later, the upgrader notices that, since it still has bytes to write to the
-// agent.
+// Makes agents send messages whose answers do not fit into the agents' inputs. Then the upgrader
+// always has bytes to write to such an agent, and notices at once if the agent closes its input.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();
@@ -303,9 +300,9 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Postpones a deadline that would pass before, or at the same instant as, the deadline that `event`
-// needs: the agent with that deadline sends `extend` or a heartbeat. Returns false if there is no
-// such deadline, or if it cannot be postponed.
+// Postpones a deadline that would pass before, or together with, the deadline that `event` needs:
+// the agent sends `extend` or a heartbeat. Returns false if there is no such deadline, or if it
+// cannot be postponed.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

@@ -104,9 +104,8 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Returns true if two meanings of a line are the same: that of the simulated agent, which wrote the
-// line, and that of the upgrader's codec, which has read it. If both call the line malformed, their
-// reasons may differ, since each has texts of its own.
+// Returns true if the upgrader's codec has read from a line what the simulated agent has written.
+// If both call the line malformed, their reasons may differ, since each has texts of its own.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -116,8 +115,8 @@ bool same(const Meaning& one, const Meaning& other) {
   return one == other;
 }
 
-// Returns all events that are about an agent. The judge delivers them with a generation (number of
-// an agent) that the supervisor does not know.
+// Returns every kind of event about an agent. The judge delivers these events with the number of an
+// agent that the supervisor does not know.
 const std::vector<test::NamedEvent>& stale_events() {
   static const std::vector<test::NamedEvent> events = [] {
     std::vector<test::NamedEvent> all = test::every_event(State{});
@@ -186,10 +185,9 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event that can be about an agent, with an agent that the supervisor does not know.
-// Does so if `event` is one of a dead agent's last words (messages that are read after its exit).
-// The delivered events must change nothing. The run's guide (guide.h) cannot deliver events between
-// two last words, since a guide acts only when the simulated machine is at rest.
+// Delivers every kind of event about an unknown agent, if `event` is one of a dead agent's last
+// words (messages that are read after its exit). The delivered events must change nothing. A guide
+// (guide.h) cannot deliver them, since it acts only when the simulated machine is at rest.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -320,9 +318,9 @@ void Judge::see_activated(const Process* process, bool whole) {
 }
 
 // Checks rule IO-1 of ARCHITECTURE.md: before the code in upgrader/shell reports that a deadline
-// has passed, it looks at all pipes and processes. It must already have delivered all lines that
-// the agents had written, and all exits of processes, when it began to look. It must also have
-// written an `activate` if the pipe had room for it at that time.
+// has passed, it looks at all pipes and processes. By then, it must have delivered all lines and
+// exits that had come when the look began. It must also have written an `activate` if the pipe had
+// room for it at that time.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -338,8 +336,8 @@ void Judge::see_deadline() {
 }
 
 // Checks each deadline whose passing is reported to the supervisor more than a second late, as
-// after a freeze of the machine. The supervisor must postpone the deadline once, by as long as the
-// report was late, but by at most ten seconds.
+// after a freeze of the machine. The supervisor must postpone the deadline once. The new deadline
+// must be as far in the future as the report was late, but at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -351,8 +349,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // When the supervisor postpones a deadline, it remembers only the new time, and not which
-  // deadline it was. So any other deadline at the same millisecond counts as postponed, too.
+  // The supervisor remembers only the new time of a postponed deadline, and not which deadline it
+  // was. So any other deadline at the same millisecond counts as postponed, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -367,8 +365,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // A different deadline may have taken effect in this step and may have ended the wait that the
-    // late deadline `name` limits. In this case `name` was not postponed, but cleared or set anew.
+    // Another deadline that has passed in this step may have ended the wait that the deadline
+    // `name` limits. Then `name` was not postponed, but cleared or set anew.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -438,8 +436,8 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
 }
 
 // Checks a `welcome`. Only the `welcome` of a fallback may say why the upgrade failed. A fallback
-// whose `welcome` gives no reason must be a standby, which is started while the new version is
-// still on trial: another agent must have been sent `activate`, and must not have ended.
+// whose `welcome` gives no reason must be a standby, which waits during the trial of the new
+// version: another agent was sent `activate`, and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();

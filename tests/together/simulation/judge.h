@@ -1,9 +1,8 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
-// action. The judge also knows what has really happened on the simulated machine. It reports which
-// rule was broken. There are three kinds of rules: those of the class Watcher (tests/support),
-// those of the code in upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), and one more: when the
-// faults are over, the upgrader comes to rest and commits a good upgrade. tests/INVARIANTS.md lists
-// the rules.
+// action. It also knows what has really happened on the simulated machine, and reports the rule
+// that was broken. It checks the rules of the class Watcher (tests/support) and the rules IO-1 to
+// IO-6 of ARCHITECTURE.md. When the faults are over, it also checks that the upgrader comes to rest
+// and commits a good upgrade. tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -111,7 +110,7 @@ class Judge {
   // upgrader/shell acts on the simulated machine
   [[nodiscard]] World next_outcome(World asked);
   // Returns true if the supervisor has ordered the action PutLinkBack, and the upgrader has not
-  // carried it out yet. The action makes the link AGENT name the program that was committed last.
+  // carried it out yet. The action points the link AGENT at the program that was committed last.
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -133,9 +132,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had yet: "u" and capital letters. The exploration, which made
-  // the map of states, uses only the id u1. So all ids of this form have the same places and moves
-  // on the map as u1.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. On the map of states, all
+  // ids of this form count as u1, the only id that the exploration uses.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -220,8 +218,8 @@ class Judge {
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
   // Ids that were dropped from ids_ended_ while lines were waiting in control_lines_. The upgrader
-  // may have answered a waiting line while it still knew such an id. So the judge treats these ids
-  // as known until no line is waiting.
+  // may have answered such a line before it forgot the id. So the judge treats these ids as known
+  // until no line is waiting.
   std::set<std::string> ids_forgotten_;
   std::string id_under_way_;  // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;

@@ -17,8 +17,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The maximum number of turns of the event loop until it rests or an event comes at a new instant.
-// The longest flood of messages takes fewer turns.
+// How many turns the event loop may make without coming to rest, and without an event at a new
+// instant. The longest flood of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
 // How often the code in upgrader/shell may set its timer during one callback, even if the callback
 // reads many lines. Each signal begins a new count.
@@ -28,9 +28,9 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the code in upgrader/shell
 
-// Returns the outcome of an action: normally `asked`, which is a success. If a guide (guide.h) has
-// prepared a list of outcomes, takes the first one from the list, and returns it if it is a
-// failure. If the action is a check of a program, takes the outcome only if it is a failed check.
+// Returns the outcome of an action. This is `asked`, a success, unless a guide (guide.h) has
+// prescribed a failure. A check of a program uses up the next prescribed outcome only if this
+// outcome is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -247,9 +247,9 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // An upgrader is busy if it has set a deadline, or if init has set a watchdog, which the upgrader
-  // must notify regularly. An upgrader that is not busy may still have a timer for a status text
-  // that init gets within `pace_interval`. A timer for a later time is then an error.
+  // An upgrader is busy if it has set a deadline, or if init has set a watchdog. An idle upgrader
+  // may set its timer only for a status text that it has held back from init. Such a text is due
+  // within `pace_interval`, so a later timer is an error.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + pace_interval) {

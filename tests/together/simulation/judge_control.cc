@@ -68,9 +68,9 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that the upgrader has read, if the code in upgrader/shell answers or
-// ignores this line without passing it to the class Supervisor. Returns false if there is no line,
-// or if the line is for the Supervisor.
+// Handles the next line from the FIFO, if the code in upgrader/shell answers or ignores this line
+// without the class Supervisor. Returns false if there is no line, or if the Supervisor must get
+// it.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -86,9 +86,9 @@ bool Judge::take_line_without_supervisor() {
   return true;
 }
 
-// Returns true if the next line that the upgrader has read is this request, and the upgrader has to
-// pass the request to the class Supervisor. The upgrader must not pass on a request that has been
-// answered already, or a request for an upgrade whose id the upgrader already knows.
+// Returns true if the next line from the FIFO is this request, and the class Supervisor must get
+// it. The Supervisor must not get a request that has been answered already, or a request for an
+// upgrade whose id is already known.
 bool Judge::is_next(const ControlRequest& request) const {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -185,9 +185,9 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // Some requests are answered by the code in upgrader/shell, without the supervisor, and the judge
-  // cannot see when. So the judge counts such requests as answered, one after the other, until its
-  // own list of answers agrees with status.json.
+  // The code in upgrader/shell answers some requests without the supervisor, and the judge cannot
+  // see when. So the judge counts such requests as answered, one after the other, until its list of
+  // answers agrees with status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;

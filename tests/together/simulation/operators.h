@@ -55,10 +55,10 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // A number for each descriptor with which the upgrader reads the FIFO. came_ counts all writers
-  // so far. The number is the value of came_ when the descriptor was opened, minus 1 if a writer
-  // had the FIFO open at that time. If the number differs from came_ now, and no writer has the
-  // FIFO open now, a reader with this descriptor sees the end of the file.
+  // A number for each descriptor that reads the FIFO: the value of came_ (how many writers have
+  // come so far) when the descriptor was opened, minus 1 if a writer had the FIFO open then. If
+  // came_ differs from this number, and no writer has the FIFO open now, the reader sees the end of
+  // the file.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;
@@ -77,9 +77,9 @@ class Operators {
   // Ends all visits: operators who have the FIFO open close it, and no more operators come.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and leave. At the end of a run there are no
-  // more faults, so an upgrade that waits at its gate would wait for ever without this operator.
-  // Returns false if the upgrader has not opened the control directory's FIFO for reading.
+  // Lets an operator come, confirm the upgrade `id`, and leave. Without this operator, an upgrade
+  // that waits to be confirmed would wait for ever at the end of a run. Returns false if the
+  // upgrader has not opened the control directory's FIFO for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // Returns the meaning of a whole line, or null if the line is not a request.

@@ -14,10 +14,9 @@ using test::Speaker;
 
 namespace {
 
-// Returns the id of an upgrade, for a message of the agent. If `by_signal` is true, the id must
-// have the form that the upgrader gives to upgrades by SIGUSR2, and otherwise a different form.
-// Returns the first of three ids that is right: that of the upgrade under way, the one that the
-// agent was told, or the one that the exploration uses.
+// Returns the id of an upgrade, for a message of the agent. Prefers the id of the upgrade under
+// way, then the id that the agent was told, and then the id that the exploration uses. If
+// `by_signal` is true, only ids of upgrades by SIGUSR2 are right, and otherwise only other ids.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
@@ -141,11 +140,10 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
   return true;
 }
 
-// Lets a random time pass before the next event. Without pauses, deadlines would often be set at
-// the same instant, and would then always pass in the same order. If the next event is the closing
-// of a pipe, about half of the pauses last until shortly before the next deadline. In some runs,
-// this deadline must pass after the closing. An agent that has closed a pipe is soon killed, so
-// only a near deadline can pass before the kill.
+// Lets a random time pass before the next event. Without pauses, many deadlines would be set at the
+// same instant, and would always pass in the same order. If the next event closes a pipe, about
+// half of the pauses last until shortly before the next deadline. An agent that has closed a pipe
+// is soon killed, so only a near deadline can pass before the kill.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);

@@ -1,8 +1,7 @@
-// A rehearsal finds out whether a run of the simulation can follow a given path on the map. The map
-// (atlas.h) consists of the supervisor's states and of the events that lead from one state to
-// another. The map has no times, so on the map any deadline that is set may pass next. In a run,
-// the time limits in the run's options decide which deadline passes first. So a run can follow some
-// paths only if it has suitable time limits.
+// A rehearsal finds out whether a run of the simulation can follow a given path on the map
+// (atlas.h) of the supervisor's states. The map has no times, so on the map any deadline that is
+// set may pass next. In a run, the time limits in the options decide which deadline passes first.
+// So a run can follow some paths only with suitable time limits.
 #pragma once
 
 #include <cstdint>

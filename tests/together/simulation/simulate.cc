@@ -1,7 +1,6 @@
-// `make simulate` runs seeds in two processes. For the first seed that fails, it prints the command
-// line that repeats this seed. The exploration's maps have all states that the upgrader can reach,
-// and the moves between them. At the end, `make simulate` prints how much of these maps the runs
-// have visited.
+// `make simulate` runs seeds in two processes. If a seed fails, it prints the command line that
+// repeats this seed. At the end, it prints how many of the upgrader's states, and of the moves
+// between them, the runs have visited. The exploration's maps have all these states and moves.
 //
 //   simulate SEEDS [N]     runs the seeds from 1 to SEEDS. Then, N times, looks for further seeds
 //                          that can lead to moves that no run has made, and runs these seeds.
@@ -217,9 +216,9 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
 }
 
 // Returns seeds whose runs can make missed moves (allowed moves that no run has made yet). Looks at
-// the next seeds after `above`, as many as are needed so that each goal (the move to which a run is
-// led) occurs once. Returns each seed whose goal is a missed move. If another missed move begins in
-// the same state as the goal, also returns the seed, but at most one such seed for each state.
+// so many seeds after `above` that each goal (the move to which a run is led) occurs once. Returns
+// a seed if its goal is a missed move, or if a missed move begins in the same state as its goal.
+// For the second reason, returns at most one seed for each state.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

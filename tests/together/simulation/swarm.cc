@@ -67,7 +67,7 @@ void draw_machine(Random& random, Swarm& swarm) {
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
   // Each run ends with a good upgrade, whose trial takes a second. In guided runs, agents send no
-  // heartbeats. So the watchdog's time is longer than a second: it must not end the trial.
+  // heartbeats. So the watchdog must not expire within this second.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 
