@@ -235,7 +235,7 @@ TEST_CASE("an upgrade that is seen needs no answer any more") {
   CHECK(talk.ended_with() == exit_fell_back);
 }
 
-// Rows: J-43
+// Requirements (tests/judging/rows): J-43
 TEST_CASE("a rehearsal measures the candidate at the gate, and cancels it") {
   Talk talk(Goal::rehearsal);
   talk.answer(true);
@@ -401,7 +401,7 @@ TEST_CASE("an upgrade that is only followed is asked for by nobody") {
   CHECK(talk.ended_with() == exit_done);
 }
 
-// ---- ids under which another request has begun an upgrade, and endings although a fact is missing
+// ---- ids that an earlier request has used, and requests that end although a fact is missing
 
 namespace {
 

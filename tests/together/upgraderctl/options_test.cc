@@ -160,8 +160,8 @@ TEST_CASE("a name that no upgrader has is refused, with the names that there are
   CHECK(std::get<NoPlace>(choose_place(parsed({"absent", "status"}), bases)).text ==
         "there is no upgrader absent below /run/upgrader and /u; there is: app log");
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), {{"/u"}})).path == "/u/absent");
-  // In /run/upgrader upgraderctl finds no names: the directory is empty, or the caller may not list
-  // it. If it cannot be listed, an upgrader `absent` may be there. So the name is not refused.
+  // upgraderctl finds no names in /run/upgrader: the directory is empty, or the caller may not list
+  // it. An upgrader `absent` may exist there, so the name is not refused.
   const std::vector<Base> unlisted = {{"/run/upgrader"}, {"/u", {"mine"}}};
   CHECK(std::get<Place>(choose_place(parsed({"absent", "status"}), unlisted)).path ==
         "/run/upgrader/absent");

@@ -111,8 +111,8 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // Restarts the upgrader. After that, `previous.json` has the last status of the earlier upgrader.
-  // This status does not say how that upgrader ended.
+  // Restarts the upgrader. After that, `previous.json` has the last status of the earlier upgrader,
+  // which does not say how that upgrader ended.
   void begin_another_life() {
     previous = status;
     status = at_rest();
