@@ -205,7 +205,7 @@ TEST_CASE("an agent whose start was not noted, and an end of no upgrade, are lef
   CHECK(of_nobody.upgrade()->from.executable.empty());
 }
 
-// Rows: X-14
+// Requirements (tests/judging/rows): X-14
 TEST_CASE("what an upgrade took is measured from the first moment to the last, steps between") {
   StatusBench bench;
   bench->start();

@@ -199,7 +199,7 @@ TEST_CASE("an agent that falls silent while it stops is no longer vouched for un
   CHECK(vouched(bench));
 }
 
-// Rows: H-28
+// Requirements (tests/judging/rows): H-28
 TEST_CASE("heartbeats count while an agent stops, and end a silence of then") {
   Bench bench(watched());
   bench.reach(GENERATE(Phase::switching, Phase::shutting_down));

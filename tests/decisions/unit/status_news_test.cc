@@ -44,7 +44,7 @@ agent_protocol::Upgrade gated() {
 
 }  // namespace
 
-// Rows: Z-23
+// Requirements (tests/judging/rows): Z-23
 TEST_CASE("before anything has happened there is the upgrader and its phase") {
   StatusBench bench;
 
@@ -140,7 +140,7 @@ TEST_CASE("with --previous it says what may be started at the next boot") {
         std::string::npos);
 }
 
-// Rows: H-39
+// Requirements (tests/judging/rows): H-39
 TEST_CASE("at the gate both agents stand there, and how far the upgrade has come") {
   StatusBench bench;
   bench->start();
@@ -164,7 +164,7 @@ TEST_CASE("at the gate both agents stand there, and how far the upgrade has come
       "ready":"2026-11-22T10:01:00.250Z"}})"));
 }
 
-// Rows: H-87, X-16, X-14
+// Requirements (tests/judging/rows): H-87, X-16, X-14
 TEST_CASE("an upgrade that is committed is told with all that it took") {
   StatusBench bench;
   bench->start();

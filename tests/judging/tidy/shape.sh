@@ -107,7 +107,8 @@ canary_function_lengths() {
 }
 
 # Checks that the upgrader stays small enough to be read, since it is replaced least often of all
-# programs. Code that the upgrader does not need belongs in a program beside it. Rows: J-21
+# programs. Code that the upgrader does not need belongs in a program beside it.
+# Requirements (tests/judging/rows): J-21
 check_budget() {
   tests/judging/verify/lines >/dev/null || echo 'upgrader/: too many lines of code: see make lines'
 }
