@@ -59,7 +59,8 @@ struct Kill {
   bool operator==(const Kill&) const = default;
 };
 
-// Send SIGTERM to a first agent that has not said `hello`: perhaps it does not speak the protocol.
+// Send SIGTERM to a first agent that has not said `hello`. Such an agent perhaps does not speak the
+// protocol, so it cannot be sent `stop`.
 struct Terminate {
   Generation generation = 0;
   bool operator==(const Terminate&) const = default;
@@ -71,25 +72,22 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// The program that AGENT names has failed at boot, so the previous version may be started instead.
-// Check that the symbolic link of --previous leads to an executable that can be started, and that
-// this executable is not AGENT's own. The outcome of this action is the next event that the
-// supervisor gets.
+// AGENT's program has failed at boot. Check that the link of --previous leads to an executable that
+// can be started, and that this is not the same executable as AGENT's. The outcome of this action
+// is the next event that the supervisor gets.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Set the count of failed starts (--attempts) back to 0. Ordered when an agent has stayed active
-// for as long as a trial takes, or when an upgrade has been committed: earlier failed starts then
-// no longer count.
+// Reset the count of failed starts (--attempts) to 0. Ordered when an agent has stayed active for
+// as long as a trial lasts, or when an upgrade has been committed.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
 
 // Check that AGENT's link can be replaced, and sync the new program and the directories that lead
-// to it. The supervisor orders ProveRelink before it stops the old agent, so that Relink after the
-// stop is quick and unlikely to fail. The outcome of this action is the next event that the
-// supervisor gets.
+// to it. Ordered before the old agent is stopped, so that the later Relink is quick and unlikely to
+// fail. The outcome of this action is the next event that the supervisor gets.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
@@ -100,24 +98,22 @@ struct ProveRelink {
 // The outcome of this action is the next event that the supervisor gets.
 struct Relink {
   ProgramId program = 0;
-  // True if the link of --previous must be changed first: it must name the target that AGENT's link
-  // has now.
+  // True if the link of --previous must be moved, too. It is moved first, to the target that
+  // AGENT's link has now.
   bool moves_previous = true;
   bool operator==(const Relink&) const = default;
 };
 
-// Make AGENT's link name the target of the last commit again, durably. Before the first commit,
-// that is the target that the link had at the upgrader's start. Ordered at the beginning of an
-// upgrade whose new version is the file that AGENT names now, since the user may have made the link
-// name the new version. That version is not committed yet, so if this upgrader dies, the next
-// upgrader must not start it. The outcome of this action is the next event that the supervisor
-// gets.
+// Point AGENT's link back to the committed program, durably. Ordered at the beginning of an upgrade
+// that the user may have requested by changing this link: if the upgrader dies before the commit,
+// the next upgrader must start the committed program. The outcome of this action is the next event
+// that the supervisor gets.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// Make AGENT's link name the target of the last commit again, as PutLinkBack does. Ordered when an
-// upgrade has failed or was refused. Unlike PutLinkBack, this action has no outcome.
+// Point AGENT's link back to the committed program, as PutLinkBack does, after an upgrade has
+// failed or was refused. Unlike PutLinkBack, this action has no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };
@@ -125,8 +121,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If the line says why the upgrader ends, `text` begins with the reason, and this is the length
-  // of the reason in bytes, so that status.json can show it alone. 0 for every other line.
+  // If this line says why the upgrader ends: the length in bytes of the reason, with which `text`
+  // begins. status.json shows only that part. 0 for every other line.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -1,7 +1,7 @@
-// This file decides, for --attempts, which program an upgrader starts first. The option counts, in
-// a file on disk, how many starts of the upgrader in a row have failed. A start has failed if no
-// agent stayed active for as long as a trial takes. The functions here make and parse the text of
-// the file; attempts_file.h reads and writes it. upgrader(8) describes the option.
+// Decides, for the option --attempts, which program an upgrader starts first. With this option, a
+// file counts the failed starts of the upgrader in a row. A start has failed if no agent stayed
+// active for the length of a trial. The functions here make and parse the text of the file;
+// attempts_file.h reads and writes it. upgrader(8) describes the option.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,10 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// The size in bytes of a record, which is enough for two paths. The file of --attempts has room for
-// three records. A new record overwrites the oldest one, in as many sectors of the disk as the new
-// record needs, usually one. If a power cut damages the new record, the two older ones are still
-// there. Both are needed: the last record of the earlier upgrader was written at its exit, and was
-// not synced, so the power cut may destroy that record, too.
+// The size of a record in bytes, which is enough for two paths. The file of --attempts has room for
+// three records, and a new record overwrites the oldest one. A power cut can destroy two records:
+// the one that is being written, and the one before it, which an exiting upgrader writes without a
+// sync. The third one is then still intact.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
@@ -38,7 +37,7 @@ inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_r
 struct NextRecord {
   std::size_t offset;  // where in the file the record is to be written
   std::string text;
-  // the number of undamaged records in the file; if 0, the file is made anew
+  // the number of undamaged records in the file; if 0, the file is replaced by a new one
   std::size_t sound;
 };
 
@@ -53,12 +52,10 @@ struct NextAttempt {
 };
 
 // Decides which executable to start. `before` is the newest record in the file of --attempts,
-// `executable` the target of AGENT's link, and `limit` the value of --attempts. `way_back` is true
-// if there is an executable of --previous. In that case the two executables take turns: after
-// `limit` failed starts of AGENT's executable, the next `limit` starts use the executable of
-// --previous, the next `limit` starts AGENT's executable again, and so on. Without an executable of
-// --previous, the count stays at `limit`, so that an upgrader in a crash loop need not write the
-// file at every start.
+// `executable` the target of AGENT's link, and `limit` the value of --attempts. With `way_back`
+// (--previous names an executable), the two executables take turns: `limit` starts of one, then
+// `limit` starts of the other. Without it, the count stays at `limit`, so that a crash loop does
+// not write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

@@ -94,10 +94,8 @@ const AgentPast* Chronicle::find(Generation generation) const {
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // An agent has exited. If the newest agent is the candidate, measure how long the old agent and
-  // the candidate both ran. The newest agent may also be a standby (a fallback that was started for
-  // the trial). Then measure nothing: the time in which candidate and standby both run is not
-  // recorded.
+  // If the newest agent is the candidate, measure how long the old agent and the candidate both
+  // ran. If the newest agent is a standby (a fallback, started in advance), measure nothing.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     measure(upgrade_->overlap_ms, agents_.back().started, now);
   }
@@ -116,10 +114,9 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->accepted = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // The record's `to` is the version that is to run from now on, and `from` is the version before
-    // it. `checked_`, the executable that was checked last, is usually that of the new version, so
-    // it belongs in `to`. But if the previous version is started at boot because AGENT has failed
-    // (--previous), `checked_` is the executable that has failed, so it belongs in `from`.
+    // `checked_` is the executable that was checked last, usually that of the new version, so it
+    // belongs in the record's `to`. But if the previous version is started at boot because AGENT
+    // has failed (--previous), `checked_` is the failed executable, and belongs in `from`.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);
@@ -148,8 +145,8 @@ void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& 
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    // A gap is a time without an active agent. An upgrade that fails on trial has two: one before
-    // the new version, and one before the fallback. The record shows only the later gap.
+    // The gap is the time without an active agent. An upgrade that fails on trial has two gaps:
+    // before the new version and before the fallback. The later gap overwrites the earlier one.
     if (vacant_since_) upgrade_->gap_us = now.monotonic_us - vacant_since_.monotonic_us;
   }
   if (agent.generation != upgrade_->generation) {

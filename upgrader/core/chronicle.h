@@ -1,7 +1,7 @@
-// The chronicle keeps the history that `status.json` shows: when agents and upgrades reached each
-// stage, how upgrades ended and how long their parts took, and the requests with their answers. The
-// history also shows which requests have been answered before. note() must be called for every step
-// of the supervisor. upgrader(8) describes status.json.
+// The chronicle keeps the history that `status.json` shows: the stages of agents and upgrades with
+// their times, the endings of upgrades, and the requests with their answers. It also recognizes a
+// request that has been answered before. note() must be called for every step of the supervisor.
+// upgrader(8) describes status.json.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct UpgradePast {
   Stamp accepted, ready, stop_sent, stopped, activated;
   // how long the parts of the upgrade took; absent if they were not measured
   std::optional<std::int64_t> start_ms, gate_ms, stop_ms, overlap_ms, gap_us, trial_ms;
-  Generation generation = 0;  // the generation of the candidate
+  Generation generation = 0;  // the generation (process number) of the candidate
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;
@@ -74,8 +74,8 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now) { started_ = since_ = now; }
 
-  // Records the path of the executable that was checked, since no event carries that path. Must be
-  // called before note() gets the outcome of the check.
+  // Records the path of the executable that was checked. Events do not carry this path, so this
+  // function must be called before note() gets the outcome of the check.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   // Records the process that was started from the checked file. Must be called before note() gets
   // the outcome of the start.
@@ -87,11 +87,10 @@ class Chronicle {
 
   void note_answer(PastRequest request);
 
-  // Checks a request from the control directory's FIFO before the supervisor gets the request.
-  // Returns the event for the supervisor; an upgrade request without an id is given an id first.
-  // Returns nothing in two cases. If a request with the same name has been answered before, this
-  // request is ignored. If the request is for an upgrade whose id is known already, this function
-  // answers the request: the answer says how that upgrade ended, or that it is under way.
+  // Checks a request from the control directory's FIFO. Returns the event for the supervisor; an
+  // upgrade request without an id is given one. Returns nothing for a request whose name has been
+  // answered before, and for an upgrade whose id is known already. In the second case, the answer
+  // is that upgrade's state or ending.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason that is recorded counts, whether this
@@ -114,8 +113,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the current phase
-  // Returns when the first start or upgrade succeeded: an agent had been active for the time of a
-  // trial, or an upgrade was committed.
+  // Returns when an agent first proved good: it had been active for the time of a trial, or its
+  // upgrade was committed.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
   // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.

@@ -28,9 +28,9 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  // With --attempts: why AGENT should not be started again, since too many of its starts have
-  // failed; absent if AGENT may be started. If there is such a reason, AGENT is started only if no
-  // previous version (--previous) can be started.
+  // With --attempts: why AGENT should not be started again (too many of its starts have failed);
+  // otherwise absent. AGENT is then started only if there is no previous version (--previous) that
+  // can be started.
   std::optional<std::string> attempts_exhausted;
 };
 
@@ -91,26 +91,27 @@ enum class Sent {
   lost    // nothing more can be sent to the agent: see InputClosed
 };
 
-// The outcome of an action. For each event, the supervisor returns a list of actions. Only the last
-// action of a list may have an outcome, and this outcome must be the next event. Which members have
-// a meaning depends on the action.
+// The outcome of an action. Only the last action that the supervisor returns for an event may have
+// an outcome, which must then be the next event. Each member below has a meaning only for some
+// actions.
 struct Outcome {
   // Why the action failed; absent if it succeeded. A failed action has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
   // In the outcome of Check or FindWayBack: the number of the program that was found, and can be
   // started.
   ProgramId program = 0;
-  bool way_back = true;  // after Check: the active agent's program can be started again
+  // after Check: the active agent's program can be started again, should the upgrade fail
+  bool way_back = true;
   // In the outcome of Spawn: true if exec failed because of the file, and not because the system
   // lacked a resource.
   bool not_executable = false;
   Sent sent = Sent::written;  // how much of an `activate` the action Send has written
 };
 
-// All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
-// that time have been delivered. A deadline after `by` must not take effect with this event, even
-// if that deadline has passed by now: the agents' pipes must first be read again, since a message
-// may have come in time.
+// All deadlines up to the time `by` have passed, and all messages and exits of agents up to that
+// time have been handled. A deadline after `by` must wait for the next such event, even if it has
+// passed meanwhile: the agent may have sent its message in time, and that message has not been read
+// yet.
 struct DeadlinePassed {
   Time by = Time::max();
 };

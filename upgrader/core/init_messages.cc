@@ -51,10 +51,8 @@ void InitMessages::note(const InitNews& news, Time now) {
     is_reloading_ = true;
     owe(reloading);
   }
-  // The upgrade that init sees as a reload is over, so READY=1 must follow. If a fallback was
-  // started, READY=1 follows only when the fallback is active and, if it has the feature readiness,
-  // has said `healthy`. If the upgrade failed immediately, perhaps RELOADING=1 still waits to be
-  // sent; READY=1 is then sent after it.
+  // The upgrade that init sees as a reload is over, and an agent works (`active`), so READY=1 must
+  // follow. If RELOADING=1 still waits to be sent, READY=1 is sent after it.
   if (is_reloading_ && !news.reloading && news.active) {
     is_reloading_ = false;
     owe(ready);
@@ -64,9 +62,8 @@ void InitMessages::note(const InitNews& news, Time now) {
 void InitMessages::owe(std::string_view message) {
   retry_time_ = Time{};
   if (message == stopping) owed_.clear();
-  // If at least two messages still wait when a reload begins, the last two are always RELOADING=1
-  // and READY=1 of an earlier reload. Drop that READY=1, and add nothing: init then sees the two
-  // reloads as one longer reload.
+  // The queue already ends with RELOADING=1 and READY=1 of an earlier reload. Drop that READY=1,
+  // and add nothing: init then sees the two reloads as one longer reload.
   if (message == reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {
@@ -118,10 +115,10 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
   agent_has_spoken_ = false;
 }
 
-// Returns the text that asks init for more time; an empty text if init need not be asked. Init has
-// its own time limits for a start and for a stop, and an agent's `extend` must move these limits,
-// too. When init's own limit has passed, init waits only as long as it was last asked to. So after
-// a first request, init is asked again for every later deadline of the same start or stop.
+// Returns the text that asks init for more time; an empty text if init need not be asked. An
+// agent's `extend` must move init's own time limits, too. When its own limit has passed, init waits
+// only as long as it was last asked to. So it is asked again for every later deadline of the same
+// start or stop.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
   // Init limits only the time until READY=1, and the time in which the service stops.

@@ -24,30 +24,28 @@ inline constexpr Duration time_news_interval{1'000};
 // If init's socket is full, a message that must not be lost is tried again after this time. The
 // same holds for the newline of --notify-fd if its pipe is full.
 inline constexpr Duration full_retry_interval{100};
-// When init is asked for more time, it is asked to wait this much longer than the agent's deadline.
-// One reason is that the upgrader itself ends only after that deadline. The other is that init may
-// have learned of the deadline up to a second late.
+// Init is asked to wait this much longer than the agent's deadline. The upgrader itself ends only
+// after that deadline, and init may have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 // WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
 // passed since the last WATCHDOG=1.
 inline constexpr Duration early_beat_interval{100};
 
-// In a second, at most this many messages are sent that are neither READY=1 nor STOPPING=1. READY=1
-// and STOPPING=1 never wait, so two of the ten messages that init gets in a second are kept for
-// them.
+// At most this many messages are sent in a second, not counting READY=1 and STOPPING=1. These two
+// never have to wait, so two of init's ten messages a second are reserved for them.
 inline constexpr std::size_t paced_messages = 8;
-// The time in which at most `paced_messages` messages are sent: a second, and a little more for the
-// time that passes between the decision to send a message and its arrival.
+// The interval in which at most `paced_messages` messages are sent. It is a little longer than a
+// second, because a message arrives some time after it was sent.
 inline constexpr Duration pace_interval{1'010};
 
 struct InitMessage {
   std::string text;
-  bool is_needed;  // it must not be lost
+  bool is_needed;  // true if the message must not be lost
 };
 
 class InitMessages {
  public:
-  // The time of something that is not due.
+  // Stands for "not due": a time that never comes.
   static constexpr Time never = Time::max();
 
   // `watchdog` is the longest time between two WATCHDOG=1, or zero if init wants none.
@@ -106,14 +104,15 @@ class InitMessages {
   InitNews news_;              // the facts that init should know now
   InitNews told_;              // the facts that init was last sent
   Time told_at_{};
-  Time asked_until_{};  // the deadline until which init was last asked to wait; 0 if it was not
-  bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
+  // the deadline until which init was last asked to wait; 0 if init was not asked
+  Time asked_until_{};
+  bool agent_has_spoken_ = false;  // an agent has sent a status that init has not been sent yet
   // The messages with READY=1, RELOADING=1 or STOPPING=1 that init must still get; three at most.
   std::vector<std::string_view> owed_;
   Time retry_time_{};          // no message is sent before this time, since the socket was full
   std::vector<Time> sent_at_;  // when the last messages were sent, the oldest first
-  bool was_ready_ = false;     // READY=1 was sent, or is in owed_
-  // a reload has begun, and its READY=1 has neither been sent nor put into owed_
+  bool was_ready_ = false;     // READY=1 was sent, or waits in owed_
+  // a reload has begun, and its READY=1 has neither been sent nor queued in owed_
   bool is_reloading_ = false;
   Generation speaker_{};
   std::string agent_status_;

@@ -80,16 +80,18 @@ std::string status_of(const State& state) {
 }
 
 std::optional<InitWait> wait_of(const State& state) {
-  // In a sequential upgrade, while no agent is active, the upgrader waits for the candidate.
+  // A sequential upgrade stops the old agent before it starts the new one. While no agent is
+  // active, the upgrader waits for the candidate.
   const std::optional<Agent>& agent = state.incumbent ? state.incumbent : state.candidate;
   if (!agent || agent->killed || agent->terminated || agent->activate_waits || !agent->deadline)
     return std::nullopt;
-  // Init limits the time of a start and of a stop. If the upgrader may wait longer than that, init
-  // must be asked for more time. There are four such cases: the agent has sent an `extend`; the
-  // agent is not the first one, so that the agents before it may have used up init's limit; the
-  // agent is active and must say `healthy`, and its `ready` may have used up the limit; or the
-  // agent was told to stop for an upgrade or a roll-back, and keeps the time limit of that stop
-  // when the service stops.
+  // Init limits the time of a start and of a stop. It must be asked for more time in these cases:
+  // - The agent has sent an `extend`.
+  // - The agent is not the first one: earlier agents may have used up init's limit.
+  // - The agent is active and must say `healthy`: the wait for its `ready` may have used up the
+  //   limit.
+  // - The agent was told to stop for an upgrade or a roll-back: it keeps that time limit when the
+  //   service stops.
   const bool extended = agent->extended != Duration::zero() ||
                         (agent->told ? agent->told != agent_protocol::StopReason::shutdown
                                      : agent->activated || agent->role != Role::first);

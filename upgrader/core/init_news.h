@@ -14,7 +14,7 @@ namespace upgrader {
 struct State;
 
 // An agent for which the upgrader waits: for its `ready` or `healthy`, or for its exit. While the
-// service starts or stops, init waits, too, but only for a limited time. This time must not end
+// service starts or stops, init waits as well, but only for a limited time, which must not end
 // before the agent's deadline.
 struct InitWait {
   enum class What { ready, stopped };
@@ -32,10 +32,11 @@ struct InitNews {
   // True if an agent is active and, if it has the feature readiness, has said `healthy`.
   bool active = false;
   bool stopping = false;
-  bool vouched = true;     // no active agent has missed its heartbeat: WATCHDOG=1 may be sent
-  bool reloading = false;  // an upgrade that no agent asked for is under way
-  // The number of upgrades that no agent asked for, the refused ones included. When the number
-  // changes, init may have to be sent RELOADING=1.
+  bool vouched = true;  // no active agent has missed its heartbeat: WATCHDOG=1 may be sent
+  // an upgrade is under way that was requested by a signal or an operator, not by an agent
+  bool reloading = false;
+  // The number of upgrades that were requested by a signal or an operator, the refused ones
+  // included. When it changes, init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
   std::optional<InitWait> wait;  // set while the upgrader waits for an agent
   std::string status;            // the status line for people, as in STATUS=

@@ -16,8 +16,8 @@ void check_heartbeat(const std::optional<Agent>& agent) {
   UPGRADER_CHECK(!agent->silent || (agent->activated && !agent->stopped && !awaited));
 }
 
-// Checks an agent whose `activate` waits to be written: the agent must be ready and still held (not
-// yet active), and there must be no other agent.
+// Checks an agent whose `activate` is not written whole yet: the agent must have said `ready` and
+// must not be active, and there must be no other agent.
 void check_activate(const std::optional<Agent>& agent, const std::optional<Agent>& other) {
   if (!agent || !agent->activate_waits) return;
   UPGRADER_CHECK(agent->ready && !agent->activated && !agent->killed && !agent->input_closed);

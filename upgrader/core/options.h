@@ -20,7 +20,7 @@ struct Options {
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
                  .trial = std::chrono::seconds{30}};
-  // How long an agent may take to exit after its `stopped`; 0 means no limit.
+  // How long an agent may take to exit after it has sent `stopped`; 0 means no limit.
   Duration exit_grace{std::chrono::seconds{10}};
   bool relink = false;
   std::optional<std::string> previous;  // the value of --previous: the path of a link
@@ -44,7 +44,7 @@ struct Options {
 using CommandLine = CommandLineOf<Options>;
 
 // Parses the command line. The upgrader's own options end at AGENT or at `--`. An option that is
-// given twice is a usage error, since people disagree about which of its two values should count.
+// given twice is an error: some people expect the first value to count, others the last.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 // Returns how long to wait for the lock: the value of --lock-timeout, or without that option the

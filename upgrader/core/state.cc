@@ -20,8 +20,8 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  // A killed agent has no deadline that it could meet or miss: `deadline` is then only the time at
-  // which the log says again that the agent has not exited yet.
+  // A killed agent has nothing left to do in time: its `deadline` is only the time at which the log
+  // repeats that it has not exited yet.
   if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }
@@ -32,9 +32,8 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
-  // No upgrade is under way, so state.candidate is not a candidate but a standby: a fallback that
-  // was started in advance, for the case that a trial fails. The upgrade has been committed, the
-  // standby has been killed, and its exit is awaited.
+  // Without an upgrade, state.candidate is a standby: a fallback that was started in advance and is
+  // no longer needed, since the upgrade was committed. It has been killed, and has not exited yet.
   if (state.candidate) return Phase::abandoning;
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }

@@ -18,8 +18,8 @@ namespace upgrader {
 
 using agent_protocol::name_of;
 
-// One process that has been started and not been reaped. The members are independent facts. From
-// them it follows whether the agent is held (started, but not allowed to work yet) or active.
+// One process that has been started and not been reaped. The members are independent facts. Whether
+// the agent is active, or still held (it must not work yet), follows from them.
 struct Agent {
   Generation generation = 0;
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -49,20 +49,17 @@ struct Agent {
   bool terminated = false;
   bool killed = false;         // SIGKILL was ordered for this agent
   bool standby = false;        // a fallback that was started beside the agent on trial
-  bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
-  // The time by which the agent must do the next thing that is expected of it. A held agent must
-  // say `ready`; after that, if its pipe was full, it must read the rest of its `activate`. An
-  // active first agent or fallback with the feature readiness must say `healthy`. An agent that was
-  // sent `stop` must say `stopped`, and then exit. For a killed agent, this is the time at which
-  // the log says again that the agent has not exited.
+  bool knows_failure = false;  // `welcome` has told this fallback which upgrade failed
+  // The time by which the agent must do the next thing that is expected of it: say `ready`, read
+  // the rest of its `activate`, say `healthy`, say `stopped`, or exit. For a killed agent, this is
+  // the time at which the log says again that the agent has not exited.
   std::optional<Time> deadline;
-  // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of
-  // `allowed` that the agent's `extend` messages have added. The log shows both. If `extended` is
-  // not 0, init is asked to wait longer, too.
+  // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of it
+  // that the agent's `extend` messages have added. The log shows both. If `extended` is not 0, init
+  // is asked to wait longer, too.
   Duration allowed{};
   Duration extended{};
-  // The time by which the agent should have said `hello`. If the agent has not said `hello` by
-  // then, one warning is logged, and nothing else happens.
+  // If the agent has not said `hello` by this time, a warning is logged. Nothing else happens.
   std::optional<Time> hello_deadline;
   // The time by which the agent must have exited. Set when a held agent has closed a pipe, or when
   // its `activate` could not be delivered.
@@ -107,15 +104,14 @@ struct UpgradeUnderWay {
   // the time limit of the wait for `confirm`, or the end of the trial
   std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // Why the first agent failed. Set only if it failed at boot and --previous was given, so that the
-  // previous version is to be started instead. If no program is left that can be started, the
-  // upgrader exits with `boot_status`.
+  // Why the first agent failed. Set only if it failed at boot and --previous was given. If the
+  // previous version cannot be started either, the upgrader exits with `boot_status`.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
 };
 
-// The facts about the last active agent that are needed when the next agent gets the work.
+// Facts about the last active agent that are needed when the next agent is activated.
 struct LeftBehind {
   bool clean = false;  // the agent said `stopped` before it exited, so its stop was clean
   // The `state` from the message `stopped` of the last active agent. It is passed on to the next
@@ -140,8 +136,8 @@ enum class Phase {
   ended,
 };
 
-// The kinds of actions that have an outcome. State::pending is the kind of the action that the
-// supervisor has just ordered: the outcome of that action must be the next event.
+// The kinds of actions that have an outcome. The outcome of the action that the supervisor has just
+// ordered must be the next event; State::pending names that action's kind.
 enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
 
 // All facts that the supervisor knows.
@@ -155,7 +151,7 @@ struct State {
   std::optional<LeftBehind> left_behind;
   // The failure of the last upgrade; cleared when the next upgrade begins.
   std::optional<agent_protocol::Failure> last_failure;
-  // The upgrader's exit status, once it is decided; all agents are reaped before the exit.
+  // The exit status that the upgrader has decided on; it exits when all agents have been reaped.
   std::optional<int> exit_with;
   bool shutdown = false;  // SIGTERM, SIGINT or an operator's request for a shutdown has come
   bool quit = false;      // true if SIGQUIT has come
@@ -164,18 +160,19 @@ struct State {
   // the number of upgrades requested through the control directory
   std::int64_t control_reloads = 0;
   std::int64_t upgrade_signals = 0;  // the number of SIGUSR2 received
-  // The time from which the start of this upgrader counts as a success, since the active agent has
-  // then been active for as long as a trial takes. Set only with --previous or --attempts, and only
-  // while it is not decided yet whether the start succeeds.
+  // The time at which the start of this upgrader counts as a success: the active agent has then
+  // been active for the length of a trial. Set only with --previous or --attempts, while the start
+  // is undecided.
   std::optional<Time> attempts_deadline;
-  // True once it is decided, for --previous and --attempts, how the start of this upgrader counts:
-  // it has succeeded, a program other than AGENT's was started, or a shutdown was requested.
+  // True once it is decided, for --previous and --attempts, whether this start of the upgrader has
+  // failed. It has not failed if an agent proved good or a shutdown was requested; it has failed if
+  // another program than AGENT's was started.
   bool start_is_judged = false;
   // an agent has proved good: it has been active for as long as a trial takes, or its upgrade was
   // committed
   bool proved_good = false;
-  // The new times of the deadlines that the upgrader has put off, because they had passed while it
-  // was frozen. A deadline that is listed here is not put off again.
+  // Deadlines that had passed while the upgrader was frozen, and were put off: their new times. A
+  // deadline in this list is not put off again.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now

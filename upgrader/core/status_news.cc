@@ -90,7 +90,7 @@ struct StatusNews {
     if (!shows_arguments) return paper.put_truth("args_omitted", true);
     paper.open("args", '[');
     for (const std::string& argument : *arguments) {
-      // The text is too long already, and will be made again without arguments. So the rest of the
+      // The text is too long already, and will be made again without arguments, so the remaining
       // arguments need not be written.
       if (paper.size() > status_news_bytes_max) break;
       paper.element(argument);
@@ -209,9 +209,8 @@ std::string status_news(const State& state, const Chronicle& chronicle, const St
   for (bool arguments = true;; arguments = false) {
     std::string text = StatusNews{state, chronicle, facts, endings, arguments}.write();
     if (text.size() <= status_news_bytes_max) return text;
-    // If the text is too long even without the agents' arguments, one more of the ended upgrades is
-    // left out. There must be one, since all other parts always fit: they are few, and each has a
-    // maximum length.
+    // If the text is too long even without arguments, leave out one more of the ended upgrades.
+    // There is always one left, because all other parts together fit: each has a maximum length.
     UPGRADER_CHECK(arguments || endings > 0);
     if (!arguments) --endings;
   }

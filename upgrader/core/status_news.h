@@ -33,12 +33,12 @@ struct StatusFacts {
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
-// Returns true while no agent is active and a ready agent is about to get the work. During this
-// time status.json is not written, since that would delay the hand-over.
+// Returns true while no agent is active, and a ready agent is about to be activated. status.json is
+// not written during this time, since writing it would delay the activation.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and another agent is to follow it. During this time the
-// writing of status.json is put off a little: the agent may exit at any moment, and writing the
-// file might delay the hand-over.
+// Returns true while the active agent stops and another agent is to follow it. The writing of
+// status.json is then put off a little: the agent may exit at any moment, and its successor should
+// not have to wait for the file.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

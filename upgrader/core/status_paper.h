@@ -1,7 +1,6 @@
-// This class writes the text of `status.json`: one line with a JSON object, written member by
-// member. The class does not know what the members of the object mean. Every string except an
-// agent's command-line argument is cut to a maximum length as it is written, so that all required
-// members always fit.
+// Writes the text of `status.json`: one line with a JSON object, member by member. This class does
+// not know what the members mean. It cuts every string except a command-line argument to a maximum
+// length, so that all required members always fit.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// The reasons for which agents are told to stop, as clauses for the log, in the order of
+// The reasons for which agents are told to stop, as clauses for log lines, in the order of
 // StopReason.
 constexpr const char* stop_clauses[] = {"its candidate takes over", "it is rolled back",
                                         "the upgrader shuts down"};
@@ -26,10 +26,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline in the state. The first argument of `look` is the generation of
-// the agent whose messages must be read before the deadline takes effect: the agent that has the
-// deadline. The deadlines of the gate (the wait for `confirm`), the trial and --attempts count as
-// deadlines of the incumbent. If there is no incumbent, their generation is 0.
+// Calls `look(generation, deadline)` for every deadline in the state. `generation` is the agent
+// whose messages must be read before the deadline takes effect. For a deadline that is not an
+// agent's own, such as the end of a trial, it is the incumbent; 0 if there is no incumbent.
 void look_at_deadlines(auto& state, const auto& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
   if (state.upgrade) look(keeper, state.upgrade->deadline);
@@ -41,11 +40,11 @@ void look_at_deadlines(auto& state, const auto& look) {
   }
 }
 
-// Handles one event completely. Every change of the state is made in this class, whose functions
-// are sorted in the order of an upgrade's life.
+// Handles one event completely. Only this class changes the state. Its functions are sorted in the
+// order in which an upgrade needs them.
 class Step {
  public:
-  // `policy`, `state` and `actions` must outlive this object. It changes `state`, and appends to
+  // `policy`, `state` and `actions` must outlive this object, which changes `state` and appends to
   // `actions`.
   Step(const Policy& policy, State& state, Time now, Actions& actions)
       : policy_(policy), state_(state), now_(now), actions_(actions) {}
@@ -103,8 +102,9 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    // A sequential upgrade was accepted, and got its candidate's generation, before the old agent
-    // was stopped and the candidate was started. Only a parallel upgrade is accepted now.
+    // A sequential upgrade got its candidate's generation when it was accepted, before the old
+    // agent was stopped. A parallel upgrade is accepted only now that its candidate has been
+    // started.
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
@@ -232,14 +232,13 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If the upgrade failed before this `cancel`, the failure is in the log already. Then log only
-    // that the agent stays active, if it had been told to stop. If the upgrade has not failed yet,
-    // this `cancel` makes it fail, and fail_upgrade() logs the failure with the reason.
+    // If the upgrade has failed already, its failure is in the log, so log only that the agent
+    // stays active. Otherwise fail_upgrade() below logs the failure.
     if (agent.told && state_.upgrade->failure) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
                               agent, words::behind_colon(cancel.reason)));
     }
-    // If the agent still has to say `healthy`, it gets the whole start timeout for that again.
+    // An agent that still has to say `healthy` gets the whole start timeout for that once more.
     const bool owes_healthy = !agent.works && agent.role != Role::candidate;
     if (agent.told) await(agent, owes_healthy ? policy_.defaults.start_timeout : Duration{0});
     agent.told.reset();
@@ -290,8 +289,8 @@ class Step {
     notice(agent.generation, NoticeKind::status, "{}: {}"_with(agent, status.text));
   }
 
-  // Handles a message that was read after its agent had died or was killed. Records a `hello`, a
-  // `stopped`, a `status` and the reason of an `unfit`; ignores all other messages.
+  // Handles a message that was read only after its agent had died or was killed. Records a `hello`,
+  // a `stopped`, a `status` and the reason of an `unfit`; ignores all other messages.
   void note_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
@@ -375,9 +374,8 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade to the program that has been checked. With --relink, AGENT's link must not
-  // name the new version before the commit. If the user has made the link name that version, to
-  // request this upgrade, the link has been put back before this call.
+  // Begins the upgrade to the program that has been checked. With --relink, AGENT's link has been
+  // put back to the committed program before this call, if the user has changed it.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -516,8 +514,8 @@ class Step {
     if (gone.killed || gone.standby) step_back();
   }
 
-  // Returns the upgrader's exit status if a first agent exited before it was activated. The status
-  // is never 0, even if the agent exited with 0, because no agent has ever worked.
+  // Returns the upgrader's exit status for a first agent that exited before it was activated. The
+  // status is never 0, even if the agent's is, because no agent has ever worked.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);
@@ -532,7 +530,7 @@ class Step {
                                     .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
   }
 
-  // Handles the exit of the incumbent that was sent `stop` for the upgrade.
+  // Handles the exit of the incumbent (the old agent) after it was sent `stop` for the upgrade.
   void take_over_from(const Agent& gone, const Ending& ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.failure) return step_back();
@@ -555,9 +553,8 @@ class Step {
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If no upgrade has failed, do nothing: the agent that exited was a standby, a fallback that
-    // was started in advance for the case that the trial fails. Its upgrade continues without it,
-    // or is committed already.
+    // Otherwise a standby has exited (a fallback, started in advance). Its upgrade continues
+    // without it, or is committed already.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -572,10 +569,10 @@ class Step {
     send_activate(*state_.candidate, true);
   }
 
-  // Sends `activate`. Until the whole message has been written, the agent counts as held, and the
-  // `state` that the last active agent left is kept: if this agent fails, the next agent gets that
-  // `state`. The agent must read the whole `activate` within the time of its trial, or within the
-  // stop timeout if it has no trial.
+  // Sends `activate`. Until the whole message has been written, the agent does not count as active,
+  // and the `state` from the last active agent is kept for the next agent, in case this one fails.
+  // The agent must read the message within its trial, or within the stop timeout if it has no
+  // trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -645,9 +642,9 @@ class Step {
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
   }
 
-  // Handles an agent that did not read its `activate`, and so was never activated. Such an agent is
-  // treated as if it had closed its input: it fails when it exits, or at the latest after
-  // `close_grace`.
+  // Handles an agent whose `activate` could not be delivered, so that the agent was never
+  // activated. It fails when it exits, or at the latest after `close_grace`, as if it had closed
+  // its input.
   void activate_lost(Agent& agent) {
     agent.activate_waits = false;
     agent.input_closed = true;
@@ -673,7 +670,8 @@ class Step {
     if (upgrade.boot) {
       state_.last_failure = upgrade.boot->failure;
     } else {
-      forget_attempts();  // the link names a new program: earlier failed starts do not count
+      // AGENT's link names a new program, for which earlier failed starts must not count
+      forget_attempts();
     }
     state_.upgrade.reset();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
@@ -687,8 +685,8 @@ class Step {
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
-  // Handles the failure of an agent that is held, that is, not yet active. If the agent has exited,
-  // `ending` says how.
+  // Handles the failure of an agent that is held (not active yet). `ending` says how the agent
+  // exited; null if it has not exited.
   void held_agent_failed(Agent& agent, const std::string& reason, const Ending* ending = nullptr) {
     if (agent.role == Role::candidate) return candidate_failed(reason, ending);
     if (ending == nullptr) kill(agent);
@@ -700,7 +698,7 @@ class Step {
     fallback_failed(agent, reason, ending);
   }
 
-  // Handles the failure of a fallback by ending the upgrader: there is no third program to start.
+  // Ends the upgrader because a fallback has failed: there is no third program to start.
   void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
     if (state_.upgrade->boot) {
       state_.upgrade->failure =
@@ -748,9 +746,9 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Does the next step of undoing an upgrade that has failed. An incumbent on trial is sent `stop`.
-  // Any other incumbent stays active, and the upgrade ends when the candidate has exited. Without
-  // an incumbent, the fallback is started when no other agent is left.
+  // Does the next step of undoing a failed upgrade. Sends `stop` to an agent on trial. Any other
+  // active agent stays active, and the upgrade ends when the candidate has exited. When no agent is
+  // left, starts the fallback.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -769,8 +767,8 @@ class Step {
     fall_back();
   }
 
-  // Logs the loss of a standby (a fallback that was started in advance). The upgrade goes on. If
-  // its trial fails, the previous program is started only then (cold).
+  // Logs that a standby (a fallback, started in advance) has failed. The upgrade goes on. If its
+  // trial fails, a new fallback has to be started then.
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
         "standby {} failed: {}; a fall-back has to start the previous program cold"_with(who,
@@ -806,18 +804,17 @@ class Step {
     send(*state_.incumbent, UpgradeFailed{*upgrade.failure});
   }
 
-  // Returns true if it is possible that AGENT's link names the program of the upgrade under way,
-  // which is not committed yet. If that upgrade fails, the link must be put back to the committed
-  // version.
+  // Returns true if AGENT's link may name the new program, which is not committed yet. If the
+  // upgrade fails, the link must then be put back to the committed program.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
     if (owes_link()) order(RestoreLink{});
   }
 
-  // Puts AGENT's link back to the committed version, because a requested upgrade could not begin.
-  // Does not change the link before the first agent has been started: this upgrader may still wait
-  // for the end of an earlier one, which may still use the link.
+  // Points AGENT's link back to the committed program, because a requested upgrade could not begin.
+  // Does nothing before the first agent has been started: an earlier upgrader may still run then,
+  // and use the link.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) order(RestoreLink{});
   }
@@ -854,8 +851,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    // The executable that AGENT names has failed. So this start of the upgrader counts as a failed
-    // start for the options --previous and --attempts.
+    // AGENT's executable has failed, so --previous and --attempts count this start of the upgrader
+    // as failed.
     state_.start_is_judged = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
@@ -871,9 +868,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Sets the time at which the start of a newly activated agent counts as a success: when the agent
-  // has been active for as long as a trial takes. Until then --attempts counts the start as a
-  // failure.
+  // An agent has been activated: sets the time at which --attempts counts this start of the
+  // upgrader as a success. That is when the agent has been active for the length of a trial.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.start_is_judged) return;
@@ -995,8 +991,8 @@ class Step {
   }
 
   // Puts off the deadlines that passed while the upgrader was frozen, since the agents may have
-  // been frozen as well. Each deadline is put off only once, so that it is judged in the end,
-  // however many freezes follow.
+  // been frozen as well. Each deadline is put off only once; otherwise repeated freezes could put
+  // it off for ever.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;
@@ -1061,9 +1057,8 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // The agent is killed now, so no warning is logged at hello_deadline any more. When
-      // hello_deadline is cleared, hint() adds a clause to the reason instead, if the agent has
-      // never said `hello`.
+      // The agent is killed now, so the warning that it has not said `hello` is not needed. With
+      // hello_deadline cleared, hint() adds this fact to the reason instead.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }
@@ -1127,8 +1122,8 @@ class Step {
     if (state_.upgrade) end_upgrade_for_shutdown();
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
-    // RestoreLink and forget_attempts() sync files, so they come after the agent has been told to
-    // stop. Otherwise a slow disk would delay the agent's stop.
+    // RestoreLink and forget_attempts() sync files. They come after the agent's `stop`, so that a
+    // slow disk does not delay that.
     if (puts_link_back) order(RestoreLink{});
     if (!state_.start_is_judged) forget_attempts();
     exit_if_alone();
@@ -1170,8 +1165,8 @@ class Step {
     exit_if_alone();
   }
 
-  // Ends the upgrade under way, because the upgrader ends. Sends no message to an agent, and does
-  // not put AGENT's link back: the caller does both if necessary.
+  // Ends the upgrade under way, because the upgrader ends. The caller sends the messages to agents
+  // and puts AGENT's link back, if necessary.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1210,8 +1205,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // The upgrader may have decided to end, and logged its exit status, before it was told to
-      // stop or quit. If the exit status is a different one now, the log says so.
+      // If the upgrader had decided to end before this signal, it has already logged an exit
+      // status. If that status has changed, the log says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway
@@ -1260,8 +1255,7 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // A second `stop` changes the deadline, but people are still shown the time limit of the first
-    // `stop`.
+    // After a second `stop`, log lines still show the time limit of the first one.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;
@@ -1277,8 +1271,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // Drop the rest of an `activate` that is only half written. It contains the `state` that the
-    // last active agent left, which must not reach this agent any more: the next agent gets it.
+    // Drop the rest of an `activate` that is only partly written. It contains the `state` of the
+    // last active agent, which now goes to the next agent.
     if (agent.activate_waits) order(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;
@@ -1317,7 +1311,7 @@ class Step {
   const Policy& policy_;
   State& state_;
   const Time now_;
-  Time passed_by_{};  // the time up to which deadlines are judged now
+  Time passed_by_{};  // deadlines up to this time have passed
   Actions& actions_;
 };
 

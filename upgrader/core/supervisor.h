@@ -17,12 +17,12 @@ namespace upgrader {
 
 // ---- the phases
 
-// The incumbent is the agent that has the work, or that gets the work as soon as it says `ready`.
-// The candidate is the agent that is to replace the incumbent. The candidate is held: it has been
-// started, and must not work yet. A standby is a held fallback, which takes the candidate's place
-// in the state during a trial (see warm fallback, below). To roll back is to stop an agent that has
-// failed on trial; to fall back is to start the previous program again. At most two agents exist at
-// a time, and at most one of them is active.
+// The incumbent is the agent that has the work, or gets it as soon as it says `ready`. The
+// candidate is the agent that is to replace the incumbent. The candidate is held: it has been
+// started, and must not work yet. A standby is a fallback that is started in advance and held
+// during a trial, in the candidate's place. To roll back is to stop an agent that has failed on
+// trial; to fall back is to start the previous program again. At most two agents exist at a time,
+// and at most one of them is active.
 
 // A phase is a name for a combination of facts (phase_of() in state.h), never a variable. The last
 // column of this table names each next phase, and the event that leads to it. "Without a trial"
@@ -102,24 +102,21 @@ namespace upgrader {
 // From every phase except `ended`, SIGTERM, SIGINT, SIGQUIT and a `shutdown` request in the control
 // directory lead to `shutting_down`. SIGQUIT kills all agents immediately.
 
-// If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// said `stopped`, is killed or is rolled back. If no heartbeat of an agent on trial comes within
-// the interval of init's watchdog, the agent is rolled back. An agent that is silent for so long in
-// any other phase continues to run, but the upgrader no longer tells init that all is well
-// (`WATCHDOG=1`, see init_news.h).
+// If init watches the upgrader (WATCHDOG_USEC), an active agent must send a heartbeat within each
+// interval of the watchdog, until it has said `stopped`, is killed or is rolled back. An agent on
+// trial that misses a heartbeat is rolled back. Any other agent that misses one continues to run,
+// but the upgrader no longer sends init WATCHDOG=1 (see init_news.h).
 
-// With a warm fallback the previous program is started again as soon as the candidate is active.
-// The new process is the standby: it is held, and takes the candidate's place in the state. When
-// the agent on trial has failed and exited, the standby becomes the incumbent, and is sent
-// `activate` immediately if it is ready. At the commit the standby is killed. If a standby fails,
-// the upgrade continues. If the trial then fails, too, the previous program is started only then (a
-// cold fallback).
+// With a warm fallback, the previous program is started again as soon as the candidate is active.
+// This new process, the standby, is held (it must not work yet). If the trial fails, the standby is
+// activated when the agent on trial has exited. At the commit, the standby is killed. If the
+// standby itself fails, the upgrade continues, and a failed trial then needs a new fallback (a cold
+// one).
 
-// A candidate is activated, and becomes the incumbent, when its `activate` has been written whole.
-// If the candidate's pipe is full and the candidate does not read it, that may take a while. Until
-// then the candidate counts as held, but no other agent can get the work before this candidate has
-// been reaped. The page agent-protocol(7) is stricter: it calls an agent active from the moment its
-// `activate` is queued.
+// A candidate is active when its `activate` has been written whole. If the candidate does not read
+// its pipe, that may take a while. During that time the candidate counts as held, but no other
+// agent can be activated before the candidate has been reaped: agent-protocol(7) calls an agent
+// active from the moment its `activate` is queued.
 
 // ---- fixed time limits of the supervisor, and the upgrader's own exit statuses
 
@@ -130,13 +127,12 @@ inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent perhaps
 // does not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If the upgrader notices a deadline more than this time after the deadline has passed, the
-// upgrader itself was not running, for example because its control group was frozen. Perhaps the
-// agents were not running, either. So the deadline is put off, but only once. A suspended machine
-// makes no deadline late, since the clock of the deadlines stands still meanwhile.
+// If the upgrader notices a deadline later than this, the upgrader was not running, for example
+// because its control group was frozen. Perhaps the agents were not running, either, so the
+// deadline is put off once. A suspend makes no deadline late, because the clock of the deadlines
+// stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
-// The upgrader puts such a deadline off by the time that has passed since the deadline, but at most
-// by this time.
+// A late deadline is put off by the time by which it is late, but at most by this time.
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.
 inline constexpr Duration killed_log_interval{10'000};
@@ -155,20 +151,18 @@ class Supervisor {
   explicit Supervisor(Policy policy, State state = {})
       : policy_(policy), state_(std::move(state)) {}
 
-  // Handles any event in any phase, and returns the actions that must be performed, in their order.
-  // Only the log lines among them may be written later. Some actions have an outcome, which must be
-  // the next event (`Pending` in state.h); such an action is the last of the list. The returned
-  // list reuses the memory of the list `memory`, whose elements are dropped: a caller that passes
-  // in an earlier list saves allocations.
+  // Handles any event in any phase, and returns the actions to perform, in order. Only log lines
+  // may be performed later. If the last action has an outcome (`Pending` in state.h), that outcome
+  // must be the next event. The memory of `memory` is reused for the result, which saves
+  // allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns, for each deadline that has passed at the time `by`, the generation of its agent. So an
-  // agent with several such deadlines is listed several times. Three deadlines count as those of
-  // the incumbent, or of 0 if there is no incumbent: the end of the wait for `confirm`, the end of
-  // the trial, and the time at which --attempts counts a start as a success.
+  // Returns, for each deadline that has passed at the time `by`, the generation of the agent whose
+  // messages must be read first. An agent may be listed several times. For a deadline that is not
+  // an agent's own, such as the end of the trial, this is the incumbent; 0 if there is none.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The code in upgrader/shell may close all

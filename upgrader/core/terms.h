@@ -33,16 +33,17 @@ struct Policy {
   bool relink = false;
   // With --previous: if the first agent fails, the program of --previous may be started.
   bool previous = false;
-  // With --attempts: count the starts in which no agent stayed active for as long as a trial takes.
+  // With --attempts: count the starts of the upgrader in which no agent stayed active for the
+  // length of a trial.
   bool attempts = false;
   bool operator==(const Policy&) const = default;
 };
 
-// Returns the terms of `request`; members that the request leaves out come from `defaults`. There
-// are three exceptions. If the agent requested the upgrade (`by_agent`), the wait for its `confirm`
-// (the gate) has no time limit by default. A sequential upgrade, which stops the old agent before
-// it starts the new one, has no gate by default. The fallback of a sequential upgrade is always
-// started only after the upgrade has failed (cold), whatever the request says.
+// Returns the terms of `request`; members that the request leaves out come from `defaults`, with
+// three exceptions. The wait for the `confirm` of an agent that requested the upgrade (`by_agent`)
+// has no time limit. A sequential upgrade, which stops the old agent first, does not wait for a
+// `confirm` (no gate). Its fallback is always started only after a failure (cold), whatever the
+// request says.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

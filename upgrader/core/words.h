@@ -30,9 +30,9 @@ inline constexpr const char* may_not_speak =
 // Returns the whole time that an agent was given, as "within 5s" or "within 65s in all, extended
 // from 5s".
 [[nodiscard]] std::string within(const Agent& agent);
-// Returns a clause for the end of an agent's failure: the agent never said `hello`, so perhaps it
-// does not speak the protocol. Returns an empty text if the agent has said `hello`, or if
-// Agent::hello_deadline is still set.
+// Returns a clause for the end of a log line about a failed agent that has never said `hello`:
+// perhaps it does not speak the protocol. Returns an empty text if the agent has said `hello`, or
+// while Agent::hello_deadline is set.
 [[nodiscard]] std::string hint(const Agent& agent);
 // Returns the reason after a colon, as ": no network", or an empty text without a reason.
 [[nodiscard]] std::string behind_colon(const std::optional<std::string>& reason);
