@@ -37,20 +37,19 @@ int print(const std::string& text) {
   return error == 0 ? 0 : report("cannot write standard output: {}"_with(SystemError{error}));
 }
 
-// Runs the upgrader, and ends by exit(), so the destructors of local objects are not called. They
-// are not needed: even a sudden death of the upgrader must do no harm (rule IO-10 of
-// ARCHITECTURE.md).
+// Runs the upgrader. Ends by exit(), which does not call the destructors of local objects. That is
+// harmless: even a sudden death of the upgrader must do no harm (rule IO-10 of ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
   const std::optional<int> sockets = passed_sockets(::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // Take over the descriptor of --notify-fd before the Lock is made: the constructor of Lock closes
-  // any descriptor with the number `lock_number`, and then uses that number. If the descriptor of
-  // --notify-fd has that number, it is moved to a higher one.
+  // Take over the descriptor of --notify-fd before the Lock is made, because Lock closes any other
+  // descriptor that has the number `lock_number`. A --notify-fd with that number is moved to a
+  // higher one.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
-    // The descriptors from 3 up to the one before `lock_number` are the sockets that init passed.
-    // So a --notify-fd with such a number is refused.
+    // The descriptors from 3 to lock_number - 1 are the sockets that init passed. A --notify-fd
+    // with such a number is refused.
     Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
     if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
     if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));
@@ -87,11 +86,9 @@ int print(const std::string& text) {
   std::exit(loop.run(std::move(setting)));
 }
 
-// Until the signals that the upgrader handles are blocked, such a signal has its default effect,
-// which for most of them is to kill the process. So the program first of all calls
-// block_signals_early(). glibc calls the functions in .preinit_array before the libraries'
-// constructors. musl has no .preinit_array, so with musl block_signals_early() is one of the
-// program's first constructors.
+// Signals must be blocked as early as possible: until then, most of them would kill the process.
+// With glibc, .preinit_array runs before the libraries' constructors. musl has no .preinit_array,
+// so there block_signals_early() is one of the program's first constructors.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

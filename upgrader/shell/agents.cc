@@ -11,10 +11,9 @@
 namespace upgrader {
 namespace {
 
-// Returns true for a message that only answers an agent's request. If the agent sends without
-// reading, such an answer may be dropped, since the agent can repeat the request. All other
-// messages give orders, such as `stop`, or report the end of an upgrade that was under way. They
-// are never dropped.
+// Returns true for a message that only answers an agent's request. It may be dropped if the agent
+// sends without reading, since the agent can repeat the request. Messages that are not answers are
+// never dropped: orders such as `stop`, and the end of an upgrade that was under way.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -75,9 +74,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // The agent that gets the `activate` may be waiting for the processor on which the upgrader runs.
-  // Yielding that processor makes the gap, in which no agent works, a quarter shorter. (`make size`
-  // measures the gap.)
+  // Yield the processor: the agent that gets this `activate` may be waiting for it. Yielding
+  // shortens the gap, in which no agent works, by a quarter (measured by `make size`).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -118,12 +116,12 @@ void Agents::read_everything(const std::vector<Generation>& late) {
       std::any_of(running_.begin(), running_.end(),
                   [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
   if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
-  // The loop uses an index and not an iterator, since a message may start an agent. running_ then
-  // grows, which makes iterators invalid.
+  // Use an index, not an iterator: a message may start an agent, which is appended to running_.
   for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;
-    flush(agent);  // the agent may have read its input meanwhile, so its pipe may have room now
+    // the agent may have read its input since the last write, so its pipe may have room now
+    flush(agent);
     if (!is_late(agent.generation) && must_read_replies_first(agent)) continue;
     // Read only the output that is in the pipe now: an agent that writes without end must not keep
     // the upgrader in this loop.
@@ -142,16 +140,14 @@ Agents::Running* Agents::find(Generation generation) const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // First find out whether this agent has exited. If it has, its remaining lines must be handled as
-  // lines of a dead agent: a `ready` among them must not make the upgrader stop the active agent.
-  // The exits of other agents are reported later, each after the remaining lines of that agent.
+  // First find out whether this agent has exited. If it has, its remaining lines are those of a
+  // dead agent: a `ready` among them must not make the upgrader stop the active agent.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
       agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-    // An agent that closes its output is usually about to exit. If the upgrader now runs on the
-    // processor on which the agent ran, the agent cannot finish its exit until the upgrader yields
-    // that processor.
+    // An agent that closes its output is usually about to exit, perhaps on this processor. Yield
+    // the processor, so that the agent can finish its exit.
     std::this_thread::yield();
     look_for_end(*agent);
     return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : end_output(*agent);
@@ -181,14 +177,13 @@ void Agents::tell_activate_written(Running& agent) {
   sink_(ActivateWritten{agent.generation});
 }
 
-// Handles lines and exits that were left over from the last turn of the loop, because one turn
-// handles only a limited number.
+// Handles lines and exits that are left over, because one turn of the event loop handles only a
+// limited number.
 void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
   bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
-  // The loop uses an index and not an iterator, since a message may start an agent. running_ then
-  // grows, which makes iterators invalid.
+  // Use an index, not an iterator: a message may start an agent, which is appended to running_.
   for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;
@@ -198,8 +193,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Handles lines that have been read: at most as many as are allowed in one turn of the loop, and
-// only while the agent does not leave too many replies unread.
+// Handles the lines that have been read, up to the limit for one turn of the loop. Stops if the
+// agent leaves too many replies unread.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
@@ -220,7 +215,7 @@ void Agents::pass_line(Running& agent, const agent_protocol::Line& line) {
     sink_(StrayReceived{generation, "{}{}{}"_with(stray->reason, stray->reason.empty() ? "" : ": ",
                                                   escape(line.text, stray_bytes_max))});
   }
-  if (posthumous) return;  // the agent has exited: nobody would read an answer
+  if (posthumous) return;  // the agent has exited, so nobody would read an answer
   if (auto* unknown = std::get_if<agent_protocol::Unknown>(&decoded)) {
     sink_(MessageRefused{generation, std::move(*unknown)});
   } else if (auto* malformed = std::get_if<agent_protocol::Malformed>(&decoded)) {
@@ -250,9 +245,8 @@ void Agents::start_backlog() {
 // ---- exits: an agent is reaped, then its last lines are handled, then its exit is reported
 
 void Agents::reap_exits() {
-  // First reap all agents that have ended. Only then report their exits, the newest agent's first.
-  // Otherwise the exit of an old agent might cause the activation of a candidate that the kernel
-  // has already reported dead.
+  // Reap all agents that have ended before any exit is reported. Otherwise the exit of an old agent
+  // might activate a candidate that has died as well.
   for (const auto& agent : running_)
     look_for_end(*agent);
   bury_the_dead({.bytes = look_bytes_max});
@@ -261,9 +255,9 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // Do not reap an agent here: its exit would never be reported. An agent that is found here has
-    // ended since the last call of reap_exits(), and its SIGCHLD has not been handled yet. That
-    // SIGCHLD leads to a call of reap_exits(), which reaps the agent and reports its exit.
+    // Do not reap an agent here, since its exit would never be reported. The SIGCHLD of an agent
+    // that has just ended is still to be handled: it leads to reap_exits(), which reaps the agent
+    // and reports its exit.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;
@@ -282,9 +276,9 @@ void Agents::look_for_end(Running& agent) {
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// Reports the exits of ended agents, the newest agent first. `budget` limits the bytes and lines
-// that are read. If an agent has left more output than `budget` allows, the rest of its output is
-// read in the next turns of the loop, and the exits of older agents are reported only after that.
+// Reports the exits of ended agents, the newest agent first. `budget` limits how much of their
+// remaining output is read now. If that is not enough, the rest, and the exits of older agents,
+// follow in later turns of the loop.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),
@@ -299,9 +293,8 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// Handles the lines in the next `unread` bytes of an agent's output, and counts `unread` down.
-// Returns false if `budget`, which limits the bytes and lines to read, is used up before all of
-// these bytes have been handled.
+// Handles the lines in the next `unread` bytes of an agent's output, and decreases `unread`.
+// Returns false if `budget` (a limit of bytes and lines) is used up first.
 bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {

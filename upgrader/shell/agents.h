@@ -27,9 +27,9 @@ class Logbook;
 inline constexpr int lines_a_turn = 32;
 // The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// Before the supervisor is told that a deadline has passed or that an agent has exited, the agents'
-// messages are read. At most this many bytes are then read from each pipe: the default size of a
-// pipe. So an agent that enlarges its own pipe and fills it cannot delay the other agents for long.
+// Agents' messages are read before the supervisor gets a passed deadline or an exit. At most this
+// many bytes, the default size of a pipe, are then read from each agent. So an agent that enlarges
+// its pipe and fills it cannot delay the other agents for long.
 inline constexpr std::size_t look_bytes_max = 65'536;
 // The most bytes that are read of an agent's output after the agent has exited: the largest size
 // that an agent without privileges can give a pipe. These bytes are read in several turns of the
@@ -69,15 +69,14 @@ class Agents {
   // then reports their exits. If an agent has left more than `look_bytes_max` bytes, its exit is
   // reported some turns of the loop later.
   void reap_exits();
-  // Reaps children that have ended and were never agents: orphans that this process inherits as
-  // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
+  // Reaps ended children that were never agents: orphans that this process inherits as process 1 or
+  // as a subreaper, and children that the process had before it executed the upgrader. Must be
   // called after reap_exits().
   void reap_strangers();
   // Reports the exits of agents, and handles the messages that are in the pipes of living agents.
-  // Must be called before the supervisor is told that a deadline has passed, so that the supervisor
-  // first gets the messages that were sent in time. `late` lists the agents whose deadline has
-  // passed. If one of them has exited, all its messages and its exit are reported now, not some
-  // turns of the loop later. A living agent that leaves too many replies unread is skipped, unless
+  // Must be called before the supervisor gets a passed deadline, since a message may have come in
+  // time. `late` lists the agents whose deadline has passed. If one of them has exited, all its
+  // messages are handled now. A living agent that leaves too many replies unread is skipped, unless
   // it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
@@ -127,11 +126,12 @@ class Agents {
   Sink sink_;
   TurnOver turn_over_;
   Logbook* log_;
-  UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
+  // active while lines or exits are left over from an earlier turn of the loop
+  UvHandle<uv_idle_t> backlog_;
   bool strangers_left_ = false;
-  // The agents whose exit has not been reported yet, the newest last. Loops that report events use
-  // an index and not an iterator, since the handler of an event may start an agent, which is
-  // appended here. Only bury() removes agents.
+  // The agents whose exit has not been reported yet, the newest last. A loop over this list that
+  // reports events must use an index: the handler of an event may start an agent, which is
+  // appended. Only bury() removes agents.
   std::vector<std::unique_ptr<Running>> running_;
 };
 

@@ -20,19 +20,19 @@ class AttemptsFile {
   // record, or if the file cannot be read or is a symbolic link.
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
-  // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno
-  // value. After a failed write, the previous record is still the newest one. After a failed sync,
-  // a power cut may leave either the previous record or this one as the newest. If the file has no
-  // undamaged record, or cannot be written in place, the file is replaced.
+  // Writes these attempts as the newest record, durably unless `hurried`. Replaces the file if it
+  // has no undamaged record, or cannot be written in place. Returns 0 or an errno value. After a
+  // failed write the previous record is still the newest; after a failed sync, a power cut may
+  // leave either.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);
     int error = ENOENT;
     if (next.sound > 0) error = directory.overwrite(entry_.name, next.offset, next.text, !hurried);
     if (error != 0) return directory.replace_file(entry_.name, next.text, !hurried);
-    // A file with fewer than `attempts_records` undamaged records may be new. Then sync the
-    // directory as well, unless `hurried`: the upgrader that made the file may have been killed
-    // before it synced the directory.
+    // A file with fewer than `attempts_records` undamaged records may be new, and the upgrader that
+    // made it may have been killed before it synced the directory. So sync the directory now,
+    // unless `hurried`.
     return hurried || next.sound == attempts_records ? 0 : directory.sync();
   }
 

@@ -66,8 +66,8 @@ bool Channel::flush() {
     close_input();
     return false;
   }
-  // Erase the sent bytes only when they are at least half of the text. So at most as many bytes are
-  // moved as are erased: on average, each byte is moved at most once.
+  // Erase sent bytes only when they are at least half of the text. Then no more bytes are moved
+  // than are erased, so each byte is moved at most once on average.
   if (sent_ * 2 >= unsent_.size()) {
     unsent_.erase(0, sent_);
     sent_ = 0;

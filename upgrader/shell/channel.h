@@ -19,9 +19,9 @@ namespace upgrader {
 
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// If at least this many bytes wait to be written to an agent, replies to its refused messages are
-// dropped. The room between this limit and `unsent_bytes_max` is kept for all other messages, the
-// longest of which is `activate`.
+// If this many bytes wait to be written to an agent, replies to its refused messages are dropped.
+// The room between this limit and `unsent_bytes_max` is kept for more important messages, of which
+// `activate` is the longest.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
 // If more than this many bytes wait to be written to an agent, the agent's messages are not read
 // any more until the agent has read some of these bytes.
@@ -35,8 +35,7 @@ class Channel {
   using Wake = std::function<void()>;
 
   // Takes over both descriptors, which must be non-blocking, and begins to watch the output. If
-  // libuv cannot watch the pipes, the channel does not read the output: output_open() returns
-  // false.
+  // libuv cannot watch the pipes, output_open() returns false.
   Channel(uv_loop_t* loop, OwnedFd input, OwnedFd output, Wake readable, Wake writable);
   Channel(const Channel&) = delete;  // libuv keeps the address of the channel
   Channel& operator=(const Channel&) = delete;

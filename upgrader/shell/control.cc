@@ -47,8 +47,8 @@ bool Control::has_lock(Time now) {
   return locked_;
 }
 
-// Prepares the files of the control directory, once. Called after the first agent's start, so as
-// not to delay it.
+// Prepares the files of the control directory, once, after the first agent's start: this may take a
+// while, and must not delay that agent.
 void Control::prepare_files() {
   if (std::exchange(has_files_, true)) return;
   if (const int error = directory_.keep_last(); error != 0) {
@@ -61,8 +61,8 @@ void Control::prepare_files() {
   }
 }
 
-// Opens the FIFO if it is not open. If that fails, logs the failure, and a later call tries again.
-// A failure that follows another failure is not logged.
+// Opens the FIFO if it is not open. A failure is logged, unless the previous try has failed as
+// well; a later call tries again.
 void Control::open_fifo() {
   if (poll_) return;
   int error = has_fifo_ ? 0 : directory_.make_fifo();
@@ -157,8 +157,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, put the writing of status.json off by `status_interval`.
-    // Otherwise the writing might delay the handling of the agent's exit.
+    // While the active agent stops, wait another `status_interval` before status.json is written:
+    // its exit must be handled without delay.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }

@@ -1,8 +1,7 @@
-// The part of the loop for --control: it writes status.json, and reads requests from the FIFO. It
-// writes status.json at most once in `status_interval`, except at the upgrader's end. The number of
-// requests that are handled in one turn of the loop is limited, like the number of messages of one
-// agent. Other files decide what status.json says and what a request leads to. Without --control,
-// the loop has no object of the class `Control`.
+// The part of the event loop for --control: writes status.json, and reads requests from the FIFO.
+// Writes status.json at most once in `status_interval`, except at the upgrader's end, and limits
+// the requests per turn of the loop. Other files decide what status.json says and how requests are
+// answered. Without --control, there is no object of this class.
 #pragma once
 
 #include <uv.h>
@@ -49,14 +48,13 @@ class Control {
   using Take = std::function<void(ControlRequested)>;
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
-  // Locks DIR, the control directory. Returns false only if another upgrader holds the lock of DIR;
-  // the caller may try again. If DIR cannot be locked for another reason, such as a full disk, logs
-  // the reason and returns true; settle() then tries the lock again every second. Once DIR is
-  // locked, the next settle() opens the FIFO. From then on, `take` is called for each request that
-  // is read from the FIFO, and `show`, with a line for the log, for each line that is not a valid
-  // request. Neither `take` nor `show` is called for a repeated request: one whose name is that of
-  // a request that has been answered, or one for an upgrade whose id is known already. `turn_over`
-  // is called once after all lines of one turn of the loop.
+  // Locks DIR, the control directory. Returns false if another upgrader holds the lock; the caller
+  // may try again. After any other failure, such as a full disk, logs the reason and returns true,
+  // and settle() tries again every second.
+  //
+  // Once DIR is locked, settle() opens the FIFO. `take` is then called for each new request, `show`
+  // for each line that is not a valid request, and `turn_over` after the last line of each turn of
+  // the loop. Requests that have been answered before, and upgrades whose id is known, are dropped.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -67,9 +65,9 @@ class Control {
   // Must be called once after all events of a turn of the loop. Writes status.json if that is
   // allowed now.
   void settle(const State& state, Time now);
-  // Returns when there is work to do next: lines for read_backlog(), or for settle() a status.json
-  // to write or a failed step to try again. A status.json that waits for the end of a hand-over
-  // does not count, since settle() is called at that end anyway.
+  // Returns when there is work to do next: lines for read_backlog(), a status.json to write, or a
+  // failed step to try again. Does not count a status.json that waits for the end of a hand-over,
+  // since settle() is called at that end anyway.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
@@ -93,7 +91,8 @@ class Control {
 
   Logbook& logbook_;
   const Programs& programs_;
-  const std::optional<std::string> previous_;  // absolute, for readers of status.json
+  // an absolute path, because readers of status.json run in other directories
+  const std::optional<std::string> previous_;
   const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;
@@ -109,13 +108,11 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the current content of status.json
-  // While the directory is locked: the time at which settle() last made the text of status.json,
-  // which it writes only if the text has changed. While the directory is not locked: the time at
-  // which settle() last tried to lock it.
+  // If the directory is locked: when settle() last made the text of status.json. If not: when
+  // settle() last tried to lock the directory.
   std::optional<Time> last_;
   std::optional<Time> due_;
-  // True while an agent that is ready is about to get the work: status.json must not be written
-  // then.
+  // True while a ready agent is about to be activated: status.json must not be written then.
   bool held_back_ = false;
   bool fails_ = false;  // the last attempt to write status.json failed
 };

@@ -22,8 +22,8 @@ constexpr char fifo_name[] = "control";
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
-  // The path must not end with a slash. If the path named a symbolic link, the slash would make the
-  // kernel follow the link, which must be refused.
+  // Remove slashes at the end: with one, the kernel would follow a symbolic link at this path,
+  // which must be refused.
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);

@@ -22,9 +22,8 @@ constexpr std::size_t value_bytes_shown = 64;
 
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
-// The variables of the upgrader's own conversation with init, which agents do not get.
-// LISTEN_PIDFDID identifies the process for which init passed sockets. Its value would be wrong for
-// an agent, and the right value is not known before the agent runs.
+// The variables by which init and the upgrader communicate; agents do not get them. LISTEN_PIDFDID
+// would be wrong for an agent, because it identifies the process to which init has passed sockets.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 

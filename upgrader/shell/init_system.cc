@@ -93,9 +93,9 @@ bool InitSystem::write_newline() {
   return true;
 }
 
-// Sends a message. Returns false if the message was not sent but a later try may succeed, for
-// example because the socket is full now. After any other failure the message is lost, and the
-// function returns true.
+// Sends a message. Returns false if it was not sent but a later try may succeed, for example
+// because the socket is full. After any other failure the message is lost, and the function returns
+// true.
 bool InitSystem::send(const std::string& text) const {
   const auto* address = reinterpret_cast<const sockaddr*>(&address_);
   const ssize_t sent = ::sendto(socket_.get(), text.data(), text.size(),

@@ -1,12 +1,13 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
-//   READY=1                       an agent is active, and has said `healthy` if it can say so
-//   STATUS=                       the state in words
-//   RELOADING=1, then READY=1     an upgrade that no agent asked for begins and ends
-//   STOPPING=1                    the upgrader is about to end
-//   EXTEND_TIMEOUT_USEC=          an agent that init waits for was given more time
-//   WATCHDOG=1                    all is well
+// - READY=1: an agent is active, and has said `healthy` if it has the feature readiness.
+// - STATUS=: the state in words.
+// - RELOADING=1, then READY=1: an upgrade begins and ends that no agent asked for.
+// - STOPPING=1: the upgrader is about to end.
+// - EXTEND_TIMEOUT_USEC=: an agent that init waits for was given more time.
+// - WATCHDOG=1: all is well.
+//
 // With --notify-fd, one newline on a descriptor also tells init that an agent is active. If the
-// socket has vanished, the messages are lost, without other effects. init_messages.h decides which
+// socket is gone, the messages are lost, without other effects. init_messages.h decides which
 // message is sent, and when.
 #pragma once
 
@@ -40,9 +41,9 @@ class InitSystem {
 
   [[nodiscard]] Duration watchdog() const { return messages_.watchdog(); }
 
-  // Sends init what has changed since the last message, now or as soon as the limit of messages per
-  // second allows. Never sends WATCHDOG=1, which may be sent only after all passed deadlines have
-  // been handled: only the caller knows whether they have.
+  // Sends init what has changed since the last message, as soon as the limit of messages per second
+  // allows. Does not send WATCHDOG=1: that may be sent only when all passed deadlines have been
+  // handled, which only the caller knows.
   void tell(const InitNews& news, Time now);
   // Sends the messages whose time has come. Also sends WATCHDOG=1, once in every half of the
   // interval that init allows, unless the active agent has missed its heartbeat.

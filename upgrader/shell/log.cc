@@ -59,8 +59,8 @@ std::string Logbook::line(LogLevel level, std::string_view text) const {
   return whole;
 }
 
-// Writes a line. Returns false if nothing of it could be written. If only a part could be written,
-// the rest is kept in tail_, and is written before the next line.
+// Writes a line. Returns false if none of it could be written. If only a part could be written,
+// keeps the rest in tail_, to be written before the next line.
 bool Logbook::deliver(const std::string& line) {
   tail_.erase(0, put(tail_));
   if (!tail_.empty()) return false;
@@ -70,9 +70,8 @@ bool Logbook::deliver(const std::string& line) {
   return true;
 }
 
-// Writes as much as is possible without waiting, and returns how many bytes: 0 after any error.
-// poll() is not asked first, since it never reports some devices, such as the kernel's log, as
-// writable.
+// Writes as much as is possible without waiting. Returns the number of bytes; 0 after any error.
+// Does not ask poll() first: it never reports some devices, such as /dev/kmsg, as writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) {

@@ -26,10 +26,9 @@ inline constexpr std::size_t stray_bytes_max = 200;
 class Logbook {
  public:
   // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
-  // it names `descriptor`, lines begin with the journal's priorities. The descriptor is neither
-  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. The lock must be
-  // made before the first line is written: writing that line may open a descriptor, which must not
-  // get the number under which agents expect the lock.
+  // it names `descriptor`, each line begins with a priority for the journal. The descriptor is
+  // neither closed nor changed. SIGPIPE must be ignored. The lock must exist before the first line
+  // is written: that opens a descriptor, which must not get the lock's number.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
@@ -52,9 +51,9 @@ class Logbook {
   int descriptor_;
   bool journal_ = false;
   mode_t mode_ = 0;  // the stream's file type, as in st_mode
-  // The log's own descriptor for standard error, opened when the first line is written. It exists
-  // only if standard error is a pipe, or a character device such as a terminal, and can be opened a
-  // second time. No other process shares this descriptor, so O_NONBLOCK can be set on it.
+  // The log's own descriptor for standard error, on which O_NONBLOCK can be set, because no other
+  // process shares it. It is opened with the first line, if standard error is a pipe or a character
+  // device that can be opened a second time.
   OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

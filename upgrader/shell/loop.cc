@@ -14,9 +14,8 @@
 namespace upgrader {
 namespace {
 
-// Makes and closes an epoll and a pipe, which libuv makes first of all. Returns 0 or an errno
-// value. If libuv has a descriptor for its epoll, but none for its pipe, it aborts without a
-// message.
+// Makes and closes an epoll and a pipe, as libuv will do first of all. Returns 0 or an errno value.
+// Without this test, libuv would abort silently if no descriptor were left for its pipe.
 int try_descriptors() {
   const OwnedFd waiter(::epoll_create1(EPOLL_CLOEXEC));
   int ends[2];
@@ -35,7 +34,7 @@ Loop::Loop(const Options& options, Logbook& logbook, InitSystem& init_system, Lo
       lock_(lock),
       supervisor_(policy_of(options, init_system.watchdog())) {}
 
-// Closes every handle, and runs the loop until libuv has released them.
+// Closes every handle, and runs the loop until libuv has freed them.
 Loop::~Loop() {
   if (!loop_made_) return;
   control_.reset();
@@ -113,9 +112,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // `looked` is the time just before the agents' messages and exits are read. A deadline counts as
-  // missed only if it had passed at that time, and no message that is read below has changed the
-  // deadline.
+  // The time just before the agents' messages and exits are read. A deadline is missed only if it
+  // had passed at this time, and still stands after the messages have been handled.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -128,7 +126,7 @@ void Loop::on_timer() {
   }
   if (is_due()) deliver(DeadlinePassed{looked});
   settle();
-  // Init is notified only after all deadlines that have passed have been handled.
+  // Init is notified only when no passed deadline is left.
   if (is_due()) return;
   init_system_.tell_what_is_due(looked);
   set_timer();
@@ -143,8 +141,8 @@ Time Loop::now() {
   return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime()));
 }
 
-// Handles this event completely. If deliver() is called while an earlier event is being handled,
-// the new event is handled after that event.
+// Handles this event completely. An event that is delivered while another one is being handled is
+// queued until that one is done.
 void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;
@@ -156,7 +154,7 @@ void Loop::deliver(Event event) {
   stepping_ = false;
 }
 
-// Does what is left to do after the events of a turn of the loop: drops programs, notifies init,
+// Does the work that is due after all events of a turn of the loop: drops programs, notifies init,
 // writes status.json, sets the timer. Done once a turn and not for each event, since an agent may
 // cause any number of events.
 void Loop::settle() {
@@ -175,10 +173,9 @@ void Loop::feed(const Event& event) {
     init_system_.forget_agent(exited->generation);
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // If this step sends an `activate`, no agent works until the new agent has read it. So the
-  // `activate` is sent before the log lines of this step are written, which shortens the time
-  // without a working agent by a fiftieth. But if the step also puts AGENT's link back, that is
-  // done before the `activate` is sent.
+  // No agent works until the new agent has read its `activate`. So send `activate` before writing
+  // this step's log lines: that shortens the time without an active agent by a fiftieth. If the
+  // step also puts AGENT's link back, keep the order.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

@@ -91,35 +91,34 @@ class Loop {
   Logbook& logbook_;
   InitSystem& init_system_;
   Lock* lock_;
-  std::optional<Link> link_;  // the link AGENT; exists only with --relink
+  std::optional<Link> link_;  // the symbolic link AGENT; set only with --relink
   AttemptsFile attempts_;
   Attempts attempt_;  // the newest record of --attempts; empty if the file cannot be written
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
   Programs programs_;
-  std::optional<Control> control_;  // the control directory; exists only with --control
+  std::optional<Control> control_;  // the control directory; set only with --control
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  // Signals are read from a signalfd, and not by handlers: a handler could also run in a child
-  // between its start and its exec, when the child shares the upgrader's memory. libuv's own signal
-  // handles are not used either: they use a pipe that libuv reads after all other descriptors, so a
-  // signal would be handled after messages that agents have sent later.
+  // Signals are read from a signalfd. A handler could also run in a child that shares the
+  // upgrader's memory until its exec. libuv's own signal handles read their pipe after all other
+  // descriptors, so messages that agents have sent later would be handled before the signal.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  // When to give up the wait for the control directory. Set if another upgrader uses it.
+  // When to give up waiting for the control directory. Set while another upgrader uses it.
   std::optional<Time> control_deadline_;
   // When to try again to get the lock or the control directory. Set while the upgrader waits for
-  // one of the two.
+  // either.
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled
-  Actions carried_out_;       // an empty list, whose memory feed() uses again for the next actions
+  Actions carried_out_;       // an empty list, whose memory feed() reuses for the next actions
   Outcome outcome_;           // the outcome of the last action that has one
   std::optional<int> exit_status_;
 };

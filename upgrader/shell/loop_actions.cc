@@ -34,11 +34,10 @@ void Loop::perform(const Check& check) {
   outcome_.program = programs_.add(std::move(checked.value()));
 }
 
-// Returns the previous version's program, to which the link of --previous leads. Returns a Refusal
-// if this program cannot be started, or if the first agent was started from the same executable.
-// Two executables are the same if their resolved paths are the same. It would be wrong to compare
-// the files: two releases may share a file by hard links, but each release has its own
-// configuration beside the file.
+// Finds the previous version's program, to which the link of --previous leads. Returns a Refusal if
+// it cannot be started, or if it has the same path as the first agent's executable. The paths are
+// compared and not the files: two releases may share a file by hard links, and still differ in the
+// configuration beside it.
 Result<Program> Loop::find_way_back() const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
   if (checked && first_program_ && checked.value().path == programs_.at(*first_program_).path) {
@@ -70,9 +69,9 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // If the exec has failed, the kernel has refused the file that it was given. Without --adapter,
-    // that is the agent's own file, which therefore is not executable. With --adapter, it is the
-    // adapter's file, so nothing is known about the agent's file.
+    // A failed exec means that the kernel has refused the file. Without --adapter that is the
+    // agent's file; with --adapter it is the adapter's, and nothing is known about the agent's
+    // file.
     outcome_.not_executable = failed->exec_failed && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));
     return;
@@ -95,10 +94,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function that must be called before each of several syncs. The function sends init
-// WATCHDOG=1, unless the active agent has missed its heartbeat. Nobody reads the agents' pipes
-// during the syncs. So if the active agent's pipe holds more bytes than at the previous call, or
-// any bytes at the first call, the new bytes count as a heartbeat. They are read after the syncs.
+// Returns a function to call before each of several syncs, each of which may take long. It sends
+// init WATCHDOG=1, unless the active agent has missed its heartbeat. Agents' messages are not read
+// during the syncs, so new bytes in the active agent's pipe count as a heartbeat.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -129,11 +127,9 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // At boot, the upgrader may have started the previous version because AGENT's version has failed.
-  // If the disk has become read-only, AGENT's link cannot be moved to the previous version. The
-  // previous version runs on although the link still leads to the failed version: to stop a version
-  // that works would gain nothing. The next start of the upgrader has to find out again which of
-  // the two versions works.
+  // The commit of a previous version that was started at boot fails if the disk has become
+  // read-only: AGENT's link still leads to the version that has failed. Keep the previous version
+  // running nevertheless, since it works. The next start of the upgrader has to choose again.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();
@@ -157,9 +153,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Add to the file of --attempts how this start of the upgrader ended. The count of starts was
-  // written before the first agent was started, so if this write fails, only the reason is lost. If
-  // this start was not counted, the file is about an earlier start, and stays as it is.
+  // Add to the file of --attempts how this start of the upgrader ended. If this write fails, only
+  // that reason is lost: the count was written before the first agent was started. If this start
+  // was not counted, the file belongs to an earlier start and stays as it is.
   if (attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_.write(attempt_, true));

@@ -36,8 +36,8 @@ int Loop::run(ChildSetting setting) {
   return exit_status_.value_or(exit_own_failure);
 }
 
-// Starts the first agent if this upgrader has both the lock and the control directory. If not,
-// tries again later, unless the upgrader ends.
+// Starts the first agent if this upgrader has both the lock and the control directory. Otherwise
+// sets a timer to try again, unless the upgrader ends.
 void Loop::try_to_start() {
   if (has_lock() && claim_control()) {
     lock_retry_.reset();
@@ -47,15 +47,14 @@ void Loop::try_to_start() {
   set_timer();
 }
 
-// Tries to lock the file of --lock, unless this process has already locked it. Returns true if this
-// process now has the lock, or if the option --lock was not given. Otherwise returns false, and the
-// caller tries again later, unless this function has ended the upgrader. Ends the upgrader if
-// locking fails although no other process holds the lock, or if the time limit for the lock has
-// passed. If the first try finds the lock taken, also ends the upgrader if AGENT cannot be started
-// and --previous was not given, or if --relink cannot use AGENT's link.
+// Tries to lock the file of --lock. Returns true if this process has the lock, or does not need
+// one. Returns false if the caller must try again later, or if this function has ended the
+// upgrader. It ends the upgrader if the file cannot be locked at all, or if the time limit has
+// passed. At the first try, it also does so if AGENT cannot be started, or --relink cannot use
+// AGENT's link.
 bool Loop::has_lock() {
-  // If `control_deadline_` is set, this process waits for the control directory, and has therefore
-  // locked the file of --lock already.
+  // `control_deadline_` is set while this process waits for the control directory: it has the lock
+  // already.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -67,7 +66,7 @@ bool Loop::has_lock() {
                                              lock_->holder_in_words()),
          exit_own_failure);
   } else if (!lock_retry_) {
-    // If AGENT cannot be started, say so now and not only after the wait for the lock.
+    // If AGENT cannot be started, fail now and not only after the wait for the lock.
     const auto looked = look_at_agent();
     if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (!exit_status_) logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
@@ -75,10 +74,9 @@ bool Loop::has_lock() {
   return false;
 }
 
-// Claims the control directory, so that no other upgrader uses it. Returns false if another
-// upgrader has claimed the directory; the caller then tries again later. If that upgrader still has
-// the directory when the time `predecessor_patience` has passed since the first try, ends this
-// upgrader.
+// Claims the control directory. Returns false if another upgrader uses it; the caller then tries
+// again later. Ends this upgrader if the directory is still in use when `predecessor_patience` has
+// passed since the first try.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(

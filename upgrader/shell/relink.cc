@@ -25,10 +25,9 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Appends to `way` the directories on the path to the program, innermost first. Leaves out the
-// first directory that is on another file system, and all above it. The directories in `way` must
-// be synced: if a power cut lost a new release's directory but not the link to it, the link would
-// dangle.
+// Appends to `way` the directories that lead to the program, innermost first, up to the border of
+// its file system. They must be synced: if a power cut lost a new release's directory but not the
+// link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path;
   dev_t device{};
@@ -44,9 +43,8 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
   return 0;
 }
 
-// Syncs the whole file system that contains the directories `way`, which lead to a program. The
-// system call needs an open file of that file system, so this function opens the first of these
-// directories that this process may read.
+// Syncs the whole file system that contains the directories `way`. syncfs() needs an open file, so
+// this function opens the first of these directories that it may read.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;
@@ -57,8 +55,8 @@ int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& b
   return EACCES;
 }
 
-// Syncs the executable and the directories that lead to it. If a file may not be opened for
-// reading, its whole file system is synced.
+// Syncs the executable and the directories that lead to it. Syncs the whole file system instead if
+// one of them may not be opened for reading.
 int sync_release(const Program& program, const BeforeSync& before_sync) {
   std::vector<std::string> way;
   if (const int error = find_way_to(program, way); error != 0) return error;
@@ -125,8 +123,8 @@ bool Link::is_read_only() const {
 }
 
 // Makes a temporary link, checks that it leads to exactly the program's file, and sets `target` to
-// the link's text. If a relative target leads to a different file, because the directory has been
-// moved, makes the target absolute.
+// the link's text. If a relative target leads to another file, because the directory has been
+// moved, uses an absolute one.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
   target = relative ? link_.directory.way_to(program.path) : program.path;
   if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;
@@ -148,16 +146,15 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   const std::string present = link_.directory.read_link(link_.name);
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
-  // Sync the release before the link is replaced, and do not sync the replacement: the sync of the
-  // commit makes both changes of the link durable at once. If the release was durable already, this
-  // sync has nothing to write.
+  // Sync the release before the link to it. The link itself is not synced now: the commit syncs the
+  // directory anyway.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous lead to the executable that was committed last, which `program` is
-// to replace. If both have the same path, leaves the link as it is: the file at that path is the
-// new version by now.
+// Makes the link of --previous lead to the executable that was committed last. If `program`, the
+// new version, has the same path, leaves the link as it is: the file at that path has been
+// replaced.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

@@ -24,10 +24,9 @@ using agent_protocol::name_of;
 struct ControlRequest {
   Deed deed = Deed::shutdown;
   std::string name;  // chosen by the writer of the line; status.json has the answer under this name
-  // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
-  // an id. If its executable is empty, the new program is the file that AGENT on the command line
-  // names now. For a confirm, cancel, commit or rollback, only the id is used: it names the upgrade
-  // that the request is about. For a shutdown, no member of `upgrade` is used.
+  // For an upgrade: the same request as an agent would send. An empty id is replaced by one that
+  // the upgrader makes; an empty executable means the file that AGENT names now. For a confirm,
+  // cancel, commit or rollback, only the id is used. A shutdown uses no member.
   agent_protocol::Upgrade upgrade;
   std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
@@ -42,9 +41,8 @@ struct ControlRefused {
   bool operator==(const ControlRefused&) const = default;
 };
 
-// A line that cannot be answered: it is not a JSON object with a text as its `type`, or has no
-// valid member `request`, which is the name under which an answer would be published. The reason is
-// for the log.
+// A line that cannot be answered, because it is not a JSON object with a `type`, or has no valid
+// name in its member `request`. The reason is for the log.
 struct ControlStray {
   std::string reason;
 };
