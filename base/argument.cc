@@ -12,8 +12,8 @@ Argument take_apart(std::string_view whole) {
 }
 
 std::string complaint_about(const Argument& argument, std::string_view what) {
-  // This function does not use form.h, which is part of libagent-protocol. agent-conformance links
-  // this file, and must not link code of the library that it tests.
+  // Does not use form.h, which is part of libagent-protocol: agent-conformance links this file, and
+  // must not contain code of the library that it tests.
   return std::string(argument.whole) + ": " + std::string(what);
 }
 

@@ -7,10 +7,9 @@ base_files = $(patsubst %,base/%.cc,$(1))
 # libagent-protocol can be installed without any other library of this project.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
-# The parts of base/ that the upgrader links besides base_text_parts. For the static program they
-# are also compiled with -fno-exceptions. The simulation, a test that runs the upgrader's code on a
-# simulated machine, links base_words_parts, but not base_process_parts: processes and locks are
-# simulated.
+# More parts of base/, which the upgrader links. They are also compiled with -fno-exceptions, for
+# the static program. The simulation (a test on a simulated machine) links base_words_parts, but
+# simulates processes and locks instead of linking base_process_parts.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \

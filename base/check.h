@@ -1,5 +1,5 @@
-// Assertions that are checked in every build. A failed check means that this program has a bug. The
-// program aborts, and init starts it again, which is better than acting on an impossible state.
+// Assertions that are checked in every build. A failed check means a bug in this program. The
+// program then aborts and init starts it again, which is better than acting on an impossible state.
 #pragma once
 
 namespace upgrader {

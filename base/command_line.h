@@ -29,11 +29,10 @@ struct UsageError {
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// Parses a command line. Calls `set` with each option (an Argument); `set` returns what is wrong
-// with the option, or an empty text. Stops after --help, -h, or --version without a value.
-// Otherwise calls `finish` with the index in argv at which REST begins; `finish` returns the
-// program's options. An option that is given twice is an error, since it would not be clear which
-// of the two values counts. The option whose name is `repeatable` is exempt.
+// Parses a command line. Calls `set` for each option; it returns an error message, or an empty
+// text. Then calls `finish` with the index in argv at which REST begins; it returns the program's
+// options. Stops after --help, -h, or --version without a value. An option that is given twice is
+// an error, because it is unclear which value counts; only the option `repeatable` may be repeated.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -1,5 +1,5 @@
-// This class runs libcurl's transfers on a libuv event loop: it polls the sockets that libcurl
-// names, and sets a libuv timer for libcurl's timeout. It does not look at the transferred data.
+// Runs libcurl's transfers on a libuv event loop: polls the sockets that libcurl names, and sets a
+// libuv timer for libcurl's timeout. Does not look at the transferred data.
 #pragma once
 
 #include <curl/curl.h>
@@ -23,10 +23,9 @@ class CurlLoop {
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  // Connects libcurl with the loop. Must be called once, before all other functions. `acted` is
-  // called whenever libcurl has done something, but never from within a libcurl function. So
-  // `acted` may read which transfers have ended, and may add and remove transfers. Returns false if
-  // there is no memory.
+  // Connects libcurl with the loop. Must be called once, before all other functions. Returns false
+  // if there is no memory. `acted` is called after libcurl has done something, never from within a
+  // libcurl function, so it may read which transfers have ended, and add and remove transfers.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);
@@ -50,9 +49,9 @@ class CurlLoop {
 
   [[nodiscard]] CURLM* multi() const { return multi_.get(); }
 
-  // Makes libcurl try to write to every socket that it polls, even if libuv has not reported the
-  // socket as writable. Needed after a transfer has been added to a connection that is in use
-  // already: libcurl may otherwise not send the transfer's data.
+  // Makes libcurl try to write to every socket that it polls. Must be called after a transfer has
+  // been added to a connection in use: otherwise libcurl may not send the transfer's data until
+  // libuv reports the socket as writable.
   void write_to_all() {
     std::vector<curl_socket_t> sockets;
     for (const auto& [socket, poll] : polls_) {
@@ -74,10 +73,9 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
-    // Never set a timer of 0 ms. If a callback sets its own timer to 0 ms again, libuv runs that
-    // timer once more in the same turn of the loop, before it polls sockets. While libcurl waits
-    // for a socket, it might set such timers again and again, and the loop would never poll the
-    // socket.
+    // Never set a timer of 0 ms. While libcurl waits for a socket, it may ask for such a timer
+    // again and again, and libuv would run all of them before it polls the socket: the loop would
+    // hang.
     const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);
@@ -101,8 +99,8 @@ class CurlLoop {
   }
 
   static void is_ready(uv_poll_t* handle, int status, int events) {
-    // A status below 0 means that the connection is broken. The socket may still have bytes that
-    // came before, and libcurl reads them only if it is told that it can.
+    // After an error, tell libcurl that it can read: the socket may still have bytes that came
+    // before the connection broke.
     int ready = status < 0 ? CURL_CSELECT_ERR | CURL_CSELECT_IN : 0;
     if ((events & UV_READABLE) != 0) ready |= CURL_CSELECT_IN;
     if ((events & UV_WRITABLE) != 0) ready |= CURL_CSELECT_OUT;

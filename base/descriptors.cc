@@ -15,9 +15,8 @@
 namespace upgrader {
 namespace {
 
-// The most descriptor numbers that are tried, one by one, if neither close_range() nor /proc can be
-// used. A process may be allowed many more descriptors, but trying all of them would delay the
-// start.
+// The most descriptor numbers that are tried one by one, if neither close_range() nor /proc can be
+// used. The limit of open files may be far higher, and trying all numbers would delay the start.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -49,8 +48,7 @@ void mark_close_on_exec_from(int first) {
     if (fd >= first) mark(fd);
   }
   if (!found.empty()) return;
-  // Without /proc, marks every number that a descriptor may have, open or not. This takes longer,
-  // the more descriptors the process may have.
+  // Without /proc, marks every number that a descriptor may have, open or not. This may be slow.
   rlimit limit{};
   int count = descriptors_looked_at_max;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
@@ -75,9 +73,9 @@ std::vector<int> numbers_in(const std::string& path) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // A write to the log may cause SIGPIPE if the pipe has no reader, SIGXFSZ if the file has reached
-  // a limit, and SIGTTOU if the terminal belongs to another session. SIGIO comes if an agent has
-  // used F_SETOWN to make the kernel send it to this process.
+  // A write to the log can cause three of these signals: SIGPIPE (no reader), SIGXFSZ (file size
+  // limit) and SIGTTOU (the terminal of another session). SIGIO comes if an agent has used F_SETOWN
+  // to direct it to this process.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

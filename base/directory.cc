@@ -87,8 +87,7 @@ std::string Directory::way_to(const std::string& path) const {
   if (from.empty()) return path;
   if (from != "/") from += '/';
   const auto parting = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
-  // Both paths begin with a slash. The part that they share ends at the last slash before the first
-  // difference.
+  // Both paths begin with a slash. Their common part ends at the last slash before they differ.
   const std::string shared(from.begin(), parting);
   const std::size_t common = shared.rfind('/') + 1;
   std::string relative;

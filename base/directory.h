@@ -63,11 +63,9 @@ class Directory {
   // EINVAL if the file of this name is not a link.
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
-  // Makes `name` a new file with this text and mode. The file is written under the name that
-  // prepared_name() returns, and then renamed. If `durably`, also syncs the file and the directory.
-  // Returns 0 on success, otherwise an errno value. After an error the file `name` is unchanged,
-  // with one exception: if only the sync of the directory has failed, the file has the new text
-  // already.
+  // Makes `name` a new file with this text and mode: writes the file under a temporary name, and
+  // renames it. If `durably`, also syncs the file and the directory. Returns 0 or an errno value.
+  // After an error the file `name` is unchanged, unless only the sync of the directory has failed.
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text, bool durably,
                                  mode_t mode = 0644) const;
   // Writes the text into an existing file, from `offset` on; if `durably`, also syncs these bytes.
@@ -81,10 +79,9 @@ class Directory {
   // is unchanged.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two steps of replace_link(). prepare_link() makes the link under the name that
-  // prepared_name() returns. put() renames the prepared link to `name`, or removes it if the rename
-  // fails. The prepared name is always the same, so the next call replaces a link that a killed
-  // upgrader has left behind.
+  // The two steps of replace_link(). prepare_link() makes a link with a temporary name; put()
+  // renames it to `name`, or removes it if the rename fails. The temporary name is always the same,
+  // so the next call replaces one that a killed upgrader has left behind.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

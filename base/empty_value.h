@@ -1,6 +1,6 @@
 // Finds an error in a command line that CLI11 does not report: an option with an empty value, such
-// as `--name=`. A script writes this as --name=$variable if the variable is not set. CLI11 would
-// take the next argument for the value, even if that argument is another option.
+// as `--name=`, as scripts write it when a variable is not set. CLI11 would use the next argument
+// as the value, even if that is another option.
 #pragma once
 
 #include <string>

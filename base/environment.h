@@ -17,14 +17,13 @@ namespace upgrader {
 [[nodiscard]] std::optional<std::int64_t> number_in(const char* variable,
                                                     std::int64_t max = number_max);
 
-// Returns how many sockets init has passed to this process (LISTEN_FDS). Their descriptors begin at
-// first_passed_descriptor. Returns nothing if the variables are absent, malformed or meant for a
-// different process (LISTEN_PID), or if one of the descriptors is not open.
+// Returns how many sockets init has passed to this process (LISTEN_FDS), from descriptor
+// first_passed_descriptor on. Returns nothing if the variables are absent, malformed or meant for
+// another process (LISTEN_PID), or if one of the descriptors is not open.
 [[nodiscard]] std::optional<int> passed_sockets(pid_t own_pid);
 
-// The environment for agents. This structure points to texts that other objects own, since copying
-// the texts would take a twentieth of the time that the first agent's start takes (measured by
-// `make size`).
+// The environment for agents. Points to texts that other objects own: copying them would take a
+// twentieth of the time that the first agent's start takes (measured by `make size`).
 struct Environment {
   std::vector<const char*> entries;  // texts of the form NAME=value
   // The index of the entry LISTEN_PID, into which each child writes its own pid; absent if there is

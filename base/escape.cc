@@ -46,8 +46,8 @@ void append_quoted(std::string& line, std::string_view text) {
 
 std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
   std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text takes at most 6 bytes when it is escaped. So if the escaped text is N bytes
-  // too long, at least N / 6 bytes of the text must be cut off.
+  // Escaping makes a byte at most 6 bytes long. So if the escaped text is N bytes too long, cut off
+  // at least N / 6 bytes of the text.
   while (escaped_bytes(fitted) > bytes_max)
     fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
   return fitted;

@@ -18,15 +18,15 @@
 #include "base/owned_fd.h"
 #include "base/repeated.h"
 
-// This program's own ELF header, which is at an address that the linker knows. An ELF file can run
-// on this machine if its header has the same class, byte order and machine as this one.
+// This program's own ELF header, at an address that the linker provides. Another ELF file can run
+// on this machine if its class, byte order and machine are the same.
 extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 namespace upgrader {
 namespace {
 
-// How many bytes at the start of a file the kernel reads first. A script must name its interpreter
-// within these bytes.
+// The kernel looks only at this many bytes at the start of a file. A script must name its
+// interpreter within them.
 constexpr std::size_t head_bytes = 256;
 
 // The longest chain of scripts that the kernel follows, each of which names the next as its
@@ -66,8 +66,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing after a success. Otherwise returns the system's error if
-// reading has failed, or the reason `cut_off` if the file is too short.
+// Reads `size` bytes. Returns nothing after a success. Otherwise returns the error of read(2), or
+// the reason `cut_off` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   const char* cut_off) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -149,9 +149,9 @@ Judgement judge_elf(int fd, off_t file_bytes) {
   return ExecutableKind::elf;
 }
 
-// Returns the interpreter that a `#!` line names. By the kernel's rules, the name ends at the next
-// blank, NUL or end of line. Returns nothing if the line names no interpreter, or if the name may
-// be cut off because it extends to the last byte that the kernel reads.
+// Returns the interpreter that a `#!` line names. As in the kernel, the name ends at the next
+// blank, NUL or end of line. Returns nothing if there is no name, or if the name reaches the last
+// byte that the kernel reads, since it may then be cut off.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);
@@ -164,12 +164,10 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 }  // namespace
 
-// Checks by faccessat2() whether the effective user of this process may use a file. If the kernel
-// is too old for this call, or a filter of system calls makes it fail with EPERM, calls access()
-// instead, which checks for the real user. EACCES may come from such a filter, too, or be the
-// correct result. So after EACCES, calls access() only if the real user and group are the effective
-// ones, too, which is so unless the upgrader is set-user-ID. If a file is wrongly accepted here,
-// its exec fails later.
+// Checks whether the effective user of this process may use a file. If faccessat2() does not work,
+// because the kernel is too old or a seccomp filter refuses it, asks access(), which checks the
+// real user. A filter may also answer with EACCES. access() is then asked only if real and
+// effective user and group are the same. A file that is wrongly accepted here fails at its exec.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

@@ -17,12 +17,11 @@ enum class ExecutableKind {
 // both); otherwise an errno value.
 [[nodiscard]] int may_use(const char* path, int how);
 
-// Checks the file at `fd`, which must be a regular file that is open for reading, and its
-// interpreter or loader. If this file is the interpreter of a script, `scripts_before` is the
-// number of scripts in the chain that led to it. The caller puts the file's path and ": " before
-// the reason of a refusal. The errno of a refusal is ENOEXEC, ENOENT (the loader or interpreter is
-// missing), EACCES, ELOOP (the chain of scripts is too long), ELIBBAD (the loader is for a
-// different machine), or the errno of a failed system call.
+// Checks the file at `fd`, a regular file that is open for reading, and its interpreter or loader.
+// `scripts_before` is the number of scripts that have led to this file as their interpreter. The
+// reason of a refusal does not name the file: the caller puts the path before it. Its errno is
+// ENOEXEC, ENOENT (no loader or interpreter), EACCES, ELOOP (too long a chain of scripts), ELIBBAD
+// (a loader for another machine), or that of a failed system call.
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd, int scripts_before = 0);
 
 }  // namespace upgrader

@@ -1,10 +1,7 @@
-// Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
-// {} has been replaced by the next value. A text with more or fewer {} than values does not
-// compile. A value is a text of any kind, a whole number, or an object of a type that has a
-// function in_words().
-//
-// `_with` makes the whole text in one call, while `"upgrade " + id + ...` calls a function for each
-// `+`. This makes a small program smaller by a tenth.
+// Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` replaces each {} by the
+// next value. The wrong number of {} is a compile error. A value is a text of any kind, a whole
+// number, or an object with a function in_words(). `_with` is one call, while `+` is a call for
+// each part: this makes a small program smaller by a tenth.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +15,13 @@
 
 namespace agent_protocol {
 
-// The kind of a value. A text such as "upgrade {} refused" is stored as a form: each {} is replaced
-// by one byte, the kind of the value that comes there. These bytes are control characters, which no
-// such text contains.
+// The kind of a value. A text such as "upgrade {} refused" is stored with one byte in the place of
+// each {}: the kind of the value that belongs there. These bytes are control characters, which do
+// not occur in the texts themselves.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text as an argument of filled(). This type is a plain structure, since filled() takes C-style
-// variable arguments (...), which cannot be objects such as std::string.
+// A text, in the form in which filled() gets it. filled() takes C-style variable arguments (...),
+// which cannot be objects such as std::string.
 struct Text {
   const char* begin;
   std::size_t size;
@@ -42,8 +39,8 @@ consteval ValueKind kind_of() {
   return std::convertible_to<const Value&, std::string_view> ? ValueKind::text : ValueKind::told;
 }
 
-// Converts a value to an argument for filled(). Unless the value is a number, the argument points
-// to the value, which must therefore live until filled() has returned.
+// Converts a value to an argument for filled(). A number is copied; any other value is pointed to,
+// and must live until filled() has returned.
 template <class Value>
 auto handed(const Value& value) {
   if constexpr (kind_of<Value>() == ValueKind::number) {
@@ -70,9 +67,8 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns the text in which the values have been put in their places. `form` is a result of
-// with_kinds(): it has a byte, the ValueKind, in the place of each value. The values are results of
-// handed().
+// Returns the text with the values in their places. `form` is made by with_kinds(), and has a byte
+// (a ValueKind) in the place of each value. The values are made by handed().
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.
@@ -85,14 +81,12 @@ struct Written {
   char bytes[size]{};
 };
 
-// Called at compile time if more values are given than the text has {} (places for values). Since
-// this function is not constexpr, the compilation fails at that call, and the compiler's message
-// shows the function's name.
+// Called at compile time if there are more values than {}. The function is not constexpr, so the
+// compilation fails, and the compiler's message shows this name.
 void a_value_has_no_place();
 
-// Converts the text `written` to a form for filled(), at compile time. Replaces each {} by one
-// byte: the first {} by the first of `kinds`, the kind of the first value, and so on. The form ends
-// with a zero.
+// Converts the text `written` to a form for filled(), at compile time: replaces each {} by one
+// byte, the kind of the value that belongs there. The form ends with a zero.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

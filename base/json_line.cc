@@ -1,8 +1,7 @@
-// Parses one line of JSON strictly by RFC 8259, in one pass over a copy of the line. It uses no
-// recursion, and no floating point, which some machines lack: a number stays a text. JSON allows
-// values that the protocol does not (a lone surrogate, a number that is not a short integer). Such
-// a value is refused only if a message reads the member that has it: an unknown member may have any
-// value.
+// Parses one line of JSON strictly by RFC 8259, in one pass over a copy of the line, without
+// recursion. A number stays a text, since some machines have no floating point. The protocol
+// forbids some values that JSON allows, such as a lone surrogate. They are refused only in members
+// that a message reads: an unknown member may have any value.
 #include "base/json_line.h"
 
 #include <array>
@@ -41,9 +40,8 @@ char escaped(char c) {
   return found == std::string_view::npos ? '\0' : meanings[found];
 }
 
-// Stores the values of a line as nodes, and unescapes its texts in place. The byte after the line
-// is a NUL, which is valid nowhere in JSON, so the next byte may be read without a check for the
-// end of the line.
+// Stores the values of a line as nodes, and unescapes its texts in place. A NUL follows the line.
+// NUL is valid nowhere in JSON, so the parser stops there without a check for the end of the line.
 class Parser {
  public:
   using Kind = JsonLine::Kind;
@@ -51,8 +49,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Parses the line. Returns null if the line is valid. Otherwise returns what was expected at the
-  // byte where parsing stopped, as the other functions that return a `const char*` do.
+  // Parses the line. Returns null if the line is valid, otherwise what was expected at the byte
+  // where parsing stopped. All functions here that return a `const char*` do the same.
   [[nodiscard]] const char* parse() {
     skip_blanks();
     for (bool over = false; !over;) {
@@ -247,10 +245,9 @@ class Parser {
 
 }  // namespace
 
-// Reserves room in nodes_ for the most nodes that a line of this length can have. A valid line,
-// which is a JSON object, has at least two bytes for each node. In an invalid line, up to
-// nesting_max opening brackets may never be closed. Each of these is a node that takes only one
-// byte, so there is extra room for nesting_max nodes.
+// Reserves room for the most nodes that a line of this length can have. In a valid line, each node
+// takes at least two bytes. In an invalid line, up to nesting_max opening brackets may not be
+// closed, and each is a node of one byte.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }

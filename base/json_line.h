@@ -31,12 +31,10 @@ class JsonLine {
     Kind kind = Kind::null;
   };
 
-  // Parses the line, which must be one JSON object (RFC 8259) in UTF-8, with only white space
-  // around it, nested no deeper than nesting_max. For any other line, returns a refusal that says
-  // what was expected at which byte, counted from 1. Allocates at most about seven times the length
-  // of the line, and uses a small fixed part of the stack, whatever the line contains. A lone
-  // surrogate is valid JSON, but not allowed by the protocol. The parser turns a lone surrogate
-  // into U+0000, which the protocol does not allow, either.
+  // Parses the line: one JSON object (RFC 8259) in UTF-8, nested no deeper than nesting_max, with
+  // only white space around it. For any other line, the refusal says what was expected at which
+  // byte, counted from 1. Allocates at most about seven times the length of the line, and uses a
+  // bounded stack. A lone surrogate becomes U+0000, because the protocol forbids both.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
   // The index of the node for the whole line, which is one object.

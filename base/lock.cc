@@ -21,28 +21,27 @@
 namespace upgrader {
 namespace {
 
-// How many times to try to lock FILE, the lock's file, if other processes keep replacing FILE.
+// How many times to try to lock FILE, the lock's file, if other processes keep replacing it.
 constexpr int locking_attempts_max = 8;
 
-// The most bytes of the text in FILE, the lock's file. An upgrader writes two numbers with a blank
-// between them, which need fewer bytes. So a longer text is not from an upgrader.
+// The most bytes that are read of FILE, the lock's file. An upgrader writes two numbers with a
+// blank between them, which is shorter. A longer text is not from an upgrader.
 constexpr std::size_t holder_bytes_max = 64;
 
 // The most processes that a log line names as holders of the lock.
 constexpr std::size_t holders_named_max = 4;
 
-// The most bytes read of a file in /proc. The files that are read here are shorter, except
-// /proc/PID/fdinfo/FD if FD is, for example, an epoll descriptor that watches very many other
-// descriptors.
+// The most bytes that are read of a file in /proc. Only /proc/PID/fdinfo/FD can be longer, for
+// example if FD is an epoll descriptor that watches very many others.
 constexpr std::size_t proc_bytes_max = 2'048;
 
 // The longest process name that is shown. The kernel keeps at most 15 bytes of a program's name.
 // Longer names occur only for the kernel's own threads.
 constexpr std::size_t name_bytes_max = 64;
 
-// The flags for opening FILE, the lock's file. open_file() checks the type of FILE first. If FILE
-// is replaced after this check, the flags make open(2) follow no link, wait for no FIFO, and take
-// no terminal as the controlling one.
+// The flags for opening FILE, the lock's file. open_file() checks its type before, but FILE may be
+// replaced in between. So open(2) must follow no link, wait for no FIFO, and make no terminal the
+// controlling one.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
@@ -115,8 +114,8 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Reserve the descriptor number for the lock's file, which is opened later: until then, a copy of
-  // standard input has this number. Standard input is always open.
+  // Reserve the number for the lock's file, which is opened later: give it to a copy of standard
+  // input, which is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
@@ -184,11 +183,9 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Removes the text in FILE that names the previous holder, and returns 0. A power cut may leave NUL
-// bytes instead of that text; they are removed, too. Any other text cannot be from an upgrader: it
-// is left as it is, and an errno value is returned. If the text cannot be removed, 0 is returned as
-// well, since write_holder() truncates FILE again. While this process has the lock, no other
-// process writes to FILE.
+// Removes the previous holder's text from FILE, the lock's file. Returns 0, even if that fails,
+// since write_holder() truncates FILE again. NUL bytes, which a power cut may leave, are removed,
+// too. Any other text is not from an upgrader: leaves it as it is, and returns an errno value.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -197,9 +194,9 @@ int Lock::empty_file() const {
   return 0;
 }
 
-// Writes the pid and start time of this process to FILE, the lock's file. Failures are ignored,
-// since a full disk must not keep an agent from its work. FILE is empty until one write(2) puts the
-// whole text into it. So the next upgrader accepts FILE, whenever this upgrader is killed.
+// Writes the pid and start time of this process to FILE, the lock's file. Ignores failures, since a
+// full disk must not keep an agent from its work. Writes the whole text at once into the empty
+// FILE, so that a killed upgrader does not leave a text that the next upgrader would refuse.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));

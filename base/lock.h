@@ -1,7 +1,7 @@
-// The lock of --lock=FILE. It makes sure that only one upgrader runs, and that no agent of an
-// earlier upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks FILE: the
-// kernel releases the lock when the last process with the descriptor has exited. Until then, the
-// next upgrader tries again and again to lock FILE.
+// The lock of --lock=FILE: only one upgrader runs at a time, and no agent of an earlier upgrader
+// runs beside it. Agents inherit the lock's descriptor, and nobody unlocks FILE: the kernel
+// releases the lock when the last process with the descriptor has exited. Until then, the next
+// upgrader tries again and again to lock FILE.
 #pragma once
 
 #include <fcntl.h>
@@ -19,23 +19,23 @@ namespace upgrader {
 
 class Lock {
  public:
-  // Reserves the descriptor number `number` for the lock file `path`, FILE in the comments below.
-  // If another descriptor has this number, it is closed. FILE is opened later, for reading only, so
-  // that no process that inherits the descriptor can write to it.
+  // Reserves the descriptor number `number` for the lock's file `path` (called FILE below); closes
+  // any other descriptor with this number. FILE is opened later, for reading only, so that agents,
+  // which inherit the descriptor, cannot write to it.
   Lock(std::string path, int number);
 
   // Tries to lock FILE. Returns 0 if this process now has the lock; FILE is then empty. Returns
-  // EWOULDBLOCK if another process has the lock, so that the caller may try again later. Any other
-  // errno value says why FILE cannot be opened or locked. EINVAL: FILE is not a regular file.
-  // ELOOP: FILE is a symbolic link. EEXIST: FILE has a text that an upgrader cannot have written,
-  // and is left as it is. A new FILE is readable by its owner only, since anybody who can open it
-  // can lock it. On a read-only file system an existing FILE can be locked, too, and keeps its
-  // text.
+  // EWOULDBLOCK if another process has it. Any other errno value means that FILE cannot be opened
+  // or locked. EINVAL: it is not a regular file. ELOOP: it is a symbolic link. EEXIST: it has a
+  // text that is not from an upgrader.
+  //
+  // A new FILE is readable by its owner only, since anybody who can open it can lock it. On a
+  // read-only file system an existing FILE can be locked, too, and keeps its text.
   [[nodiscard]] int try_lock();
 
-  // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Called
-  // only after the first agent has been started, so as not to delay that agent: to find out the
-  // start time takes a twelfth of the time in which an agent is started.
+  // Writes this process's pid and start time to FILE, once. Called after the first agent's start,
+  // so as not to delay it: finding out the start time takes a twelfth of the time in which an agent
+  // is started.
   void write_holder();
 
   // Returns an errno value of try_lock() as a text for people.
@@ -68,10 +68,9 @@ class Lock {
 // spaces and parentheses.
 [[nodiscard]] std::optional<std::int64_t> start_time_in_stat(std::string_view stat);
 
-// Returns the pids of all processes that hold a lock of flock(2) on the file that is open at `fd`,
-// in the order of /proc. These are all processes that have inherited the locked descriptor: agents,
-// and the processes that they have started. Processes that wait for the lock are not included, nor
-// are processes that the kernel does not let this process inspect.
+// Returns the pids of all processes that hold a flock(2) lock on the file that is open at `fd`, in
+// the order of /proc. A process that has inherited the locked descriptor holds the lock, too.
+// Leaves out processes that wait for the lock, and those that this process may not inspect.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
 // Returns a text for the log: "process 4711 (agent)", or without the name if it is unknown.

@@ -26,8 +26,8 @@ bool take(std::string_view& text, char wanted) {
 }
 
 // Removes a decimal point and the digits after it from the front of `text`. Returns this fraction
-// of a second, cut to whole milliseconds; 0 if `text` begins with no point. Returns nothing if no
-// digit follows the point.
+// of a second in milliseconds, rounded down; 0 if `text` does not begin with a point. Returns
+// nothing if no digit follows the point.
 std::optional<Duration> take_fraction(std::string_view& text) {
   if (!take(text, '.')) return Duration{0};
   std::int64_t milliseconds = 0;

@@ -17,14 +17,13 @@
 namespace upgrader {
 namespace {
 
-// If poll() reports a terminal as writable, a write of at most this many bytes without a newline
-// does not block, nor does a write of a single newline. So each newline is written by itself.
+// If poll() reports a terminal as writable, two writes do not block: one of at most this many bytes
+// without a newline, and one of a single newline. So each newline is written by itself.
 constexpr std::size_t terminal_bytes = 128;
 
-// Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other
-// processes share. Linux 6.4 and later support RWF_NOWAIT for pipes, but not for named pipes. If
-// RWF_NOWAIT is not supported, writes the bytes to a second pipe, which only this process has, and
-// moves them from there to `descriptor` with splice(), which can be told not to block.
+// Writes to a pipe without blocking. First tries RWF_NOWAIT, which Linux 6.4 and later support, but
+// not for named pipes. Otherwise writes to a private pipe, and moves the bytes from there with
+// splice(), which can be told not to block. Neither sets a flag that other processes share.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

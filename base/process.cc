@@ -30,13 +30,13 @@ constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 // promises. Higher signals are real-time signals.
 constexpr int promised_signal_max = 31;
 
-// The size of the child's stack until its exec. The few calls that the child makes need only a
-// fraction of this size, even if a sanitizer pads the stack. The child's stack is an array on the
-// stack of this process, which may be limited to 64 KiB. So the array must be small.
+// The size of the child's stack until its exec. The child makes few calls, which need only a
+// fraction of it, even if a sanitizer pads the stack. This array is on the stack of this process,
+// which may be limited to 64 KiB, so it must be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
-// The most entries that are appended to the environment: one names the lock's descriptor, two tell
-// an adapter (see process.h) which program to run, and a null ends the environment.
+// The most entries that are appended to the environment: one for the lock's descriptor, two for an
+// adapter (see process.h), and the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
 // If an adapter runs the program (see process.h), this argument comes between the adapter's own
@@ -62,14 +62,12 @@ struct Pipes {
   Pipe report;  // the child writes here why exec failed; a successful exec closes the pipe
 };
 
-// ---- in the child, which runs in the upgrader's memory while the upgrader waits: only
-// async-signal-safe calls are allowed, and a variable that the child changes stays changed in the
-// upgrader
+// ---- in the child, which shares the upgrader's memory: it may make only async-signal-safe calls,
+// and its changes of variables remain
 
-// Gives all signals their default disposition; SIGKILL and SIGSTOP cannot be changed. Uses the
-// system call directly, since the C library refuses to change two signals that it reserves for
-// itself. The child has inherited these two as ignored if the process that started the upgrader
-// ignored them.
+// Gives all signals their default disposition. Calls the kernel directly, since the C library
+// refuses to change two signals that it reserves for itself; the upgrader may have inherited these
+// two as ignored.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL
@@ -94,19 +92,18 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
   return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
-// Executes the program. Returns only after a failure, with the error. If the program's path still
-// names the checked file, executes it by that path, since the kernel takes the process's name from
-// the path. Otherwise executes the open descriptor. A script can only be executed by its path,
-// since its interpreter opens that path again.
+// Executes the program. Returns only after a failure, with the error. Executes by path if the path
+// still names the checked file, because the kernel takes the process's name from the path;
+// otherwise by descriptor. A script can only be executed by path, since its interpreter opens that
+// path again.
 int execute(const Program& program, const Vectors& vectors) {
   const bool is_script = program.kind == ExecutableKind::script;
   int error = program.path_changed();
   if (error == 0) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has been changed since path_changed() above, `error` may be about a file that is
-    // not the checked one. Then do not return, but execute the checked file by its descriptor. A
-    // script cannot be executed by its descriptor, so for a script always return.
+    // If the path has been changed since the check above, `error` may be about another file:
+    // execute the checked file by its descriptor. This is not possible for a script.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -165,18 +162,17 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
     return StartFailed{errno};
   }
   // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
-  // posix_spawn. fork would copy the page tables instead. That copy would take a sixth of the time
-  // between this call and the agent's main() (measured with musl). The upgrader sleeps until the
-  // child's exec. No signal handler can run in the child, since the upgrader has none.
+  // posix_spawn. Meanwhile the upgrader sleeps. fork would copy the page tables, which takes a
+  // sixth of the time until the agent's main() (measured with musl). The upgrader has no signal
+  // handlers that could run in the child.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
       ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
   if (pid < 0) return StartFailed{errno};
 
-  // The kernel wakes this process in the middle of the child's exec, usually on the child's
-  // processor, which the child needs to finish its exec. So yield the processor. Otherwise the
-  // program would begin only when this process sleeps.
+  // The kernel wakes this process in the middle of the child's exec, usually on the same processor.
+  // Yield it, so that the child need not wait to finish its exec.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
@@ -224,16 +220,15 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // The child must not allocate memory. This std::string allocates none, since a pid has few
-  // digits. The NUL of `digits` is copied, too, and ends the text in listen_pid_, even if a longer
-  // number was there before.
+  // The child must not allocate memory. This std::string does not, since a pid has few digits. Its
+  // NUL is copied, too, because listen_pid_ may hold a longer number.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  // An adapter opens a script by its path. So the path must still name the file that was checked.
+  // An adapter opens a script by its path, so the path must still name the checked file.
   const bool adapter_opens_path = setting.adapter && program.kind == ExecutableKind::script;
   if (const int changed = adapter_opens_path ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.error = changed, .exec_failed = true};

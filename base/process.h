@@ -1,7 +1,6 @@
-// Functions that start a process with its two pipes, find out how a process ended, and send it a
-// signal. They do not read or write the pipes. They call clone and exec themselves, since libuv's
-// uv_spawn has four faults here: it cannot execute an open descriptor, it cannot write LISTEN_PID,
-// it gives children sockets instead of pipes, and it lets a shell run a file that is not a program.
+// Functions that start a process with its two pipes, find out how it ended, and signal it. They do
+// not use libuv's uv_spawn. It cannot execute an open descriptor or write LISTEN_PID, it makes
+// sockets instead of pipes, and it lets a shell run a file that is not a program.
 #pragma once
 
 #include <sys/types.h>
@@ -22,16 +21,15 @@ namespace upgrader {
 // agent.
 struct ChildSetting {
   Environment environment;
-  // How many descriptors, from 3 on, the started process inherits with their numbers unchanged:
-  // first the sockets that init has passed, then the lock.
+  // How many descriptors, from 3 on, the process inherits with the same numbers: first the sockets
+  // that init has passed, then the lock.
   int passed = 0;
-  // The adapter: a program that is executed instead of the agent's program, and then runs the
-  // agent's program. If absent, the agent's program is executed.
+  // The adapter: if set, this program is executed, and then runs the agent's program.
   std::optional<Program> adapter{};
 };
 
-// argv and envp of a program. They are made before the child exists, since the child shares the
-// upgrader's memory and must not allocate any.
+// argv and envp of a program. They are made before the child exists: it shares the upgrader's
+// memory, and must not allocate any.
 class Vectors {
  public:
   // Makes argv and envp for the program, or for the adapter if there is one. For an adapter, argv
@@ -83,24 +81,25 @@ struct StartFailed {
   bool operator==(const StartFailed&) const = default;
 };
 
-// Starts the program. Returns when the program runs or the kernel has refused to execute it. After
-// a failure neither a process nor an open descriptor is left. Before the call, descriptors 0 to 2
-// must be open, and the descriptors that `setting` passes on must be close-on-exec in this process;
-// the child removes this flag. The child leads its own session, has an empty signal mask and
-// default dispositions, and gets SIGTERM when this process dies, if the kernel supports that. The
-// child has only descriptors 0, 1, 2 and those that are passed on. If the child is an adapter, it
-// also has the descriptor of the agent's program, unless that program is a script.
+// Starts the program. Returns when it runs, or when the kernel has refused to execute it; after a
+// failure neither a process nor an open descriptor is left. Before the call, descriptors 0 to 2
+// must be open, and those that `setting` passes on must be close-on-exec.
+//
+// The child leads its own session, has an empty signal mask and default dispositions, and gets
+// SIGTERM when this process dies, if the kernel supports that. It has only descriptors 0, 1, 2 and
+// those that are passed on. An adapter also has the descriptor of the agent's program, unless that
+// is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
-// Reaps a child that has ended, and returns how it ended. Returns nothing if the child still runs.
-// For a child that the kernel does not know, returns an unknown ending. Never blocks. After a child
-// has been reaped, its pid must not be used any more: the kernel may give it to a new process.
+// Reaps a child if it has ended, and returns how; returns nothing if it still runs. For an unknown
+// child, returns an unknown ending. Never blocks. Afterwards the child's pid must not be used any
+// more, since the kernel may give it to a new process.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// Returns the pid of a child that has ended and has not been reaped, without reaping it. It need
-// not be a child that this process has started: process 1 and a subreaper become the parents of
-// orphans, and a process that executes a different program keeps its children.
+// Returns the pid of any child that has ended, without reaping it. This process may not have
+// started it: process 1 and a subreaper become the parents of orphans, and a process that executes
+// another program keeps its children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
 // Makes this process a subreaper: every descendant whose parent exits becomes a child of this

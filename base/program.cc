@@ -15,8 +15,8 @@
 namespace upgrader {
 namespace {
 
-// If the file at a path is replaced while it is checked, it is opened and checked again: at most
-// this many times in all.
+// If the file at a path is replaced while it is checked, the check is repeated: at most this many
+// checks in all.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed for one path, as in the kernel.
@@ -64,9 +64,8 @@ Refusal refuse_unresolved(const std::string& path, int error) {
 }
 
 // Opens and checks the program. The first open uses O_PATH, which has no effect even on a device.
-// Only then is the file opened for reading and its content checked. If that second open fails for
-// lack of a permission, this is not an error: a file that may be executed but not read is a
-// program, too. Returns nothing if the path was changed between the two opens.
+// The file is then opened for reading, and its content is checked. A file that may be executed but
+// not read is accepted. Returns nothing if the path was changed between the two opens.
 std::optional<Result<Program>> open_once(const std::string& path) {
   Program opened;
   opened.path = path;

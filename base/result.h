@@ -12,8 +12,8 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // a sentence for people, without a full stop
   int error_number = EINVAL;  // the errno value for programs; 0 if none fits
-  // True if a file was refused because it does not exist. False in all other cases, for example if
-  // the file exists, but a file that it needs is missing, such as its interpreter.
+  // True only if a file was refused because it does not exist. False if the file exists but needs
+  // another file that does not, such as an interpreter.
   bool missing = false;
 
   bool operator==(const Refusal&) const = default;
