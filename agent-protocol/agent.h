@@ -65,9 +65,9 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    // Why the upgrade failed. Set only if this agent is a fallback (the previous version, started
-    // again) that got its `welcome` before the upgrade failed. The `welcome` of any other fallback
-    // names the failure.
+    // Why the upgrade failed. Set only for a fallback (the previous version, started again) that
+    // got its `welcome` before the upgrade failed. Any other fallback gets the failure with its
+    // `welcome`.
     std::optional<Failure> failure = {};
     // The length of the trial, and the condition for passing it. Both are set only if the agent is
     // on trial.
@@ -172,9 +172,8 @@ class Agent {
     }
   }
 
-  // Waits for the next event for at most `timeout`; with a negative `timeout`, does not wait.
-  // Returns nullopt when the time is over. Also returns nullopt if the next event has a type that
-  // this header does not know yet.
+  // Waits for the next event for at most `timeout`; a negative `timeout` means no wait. Returns
+  // nullopt when the time is over, and for an event whose type this header does not know yet.
   [[nodiscard]] std::optional<Event> wait(Milliseconds timeout) {
     const agent_protocol_event* event = agent_protocol_wait(handle_.get(), int_from(timeout));
     if (event == nullptr) return std::nullopt;
@@ -265,8 +264,8 @@ class Agent {
     if (name == nullptr) return std::nullopt;
     return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
   }
-  // Returns the number by which the C interface represents a time: -1 if the time is absent. A
-  // negative time becomes a number that the C interface refuses as out of range.
+  // Returns a time as the C interface represents it: -1 if it is absent. A negative time becomes a
+  // number that the C interface refuses.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
     return time->count() == -1 ? -2 : time->count();
@@ -284,9 +283,9 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // If the reason is longer than the buffer, its beginning fills the buffer without a NUL at the
-    // end. The missing NUL tells the library that the reason is cut. U+0000 inside the reason
-    // becomes a byte that is not valid UTF-8, for which the library sends U+FFFD.
+    // A reason that is longer than the buffer fills it without a NUL at the end, from which the
+    // library sees that the reason is cut. U+0000 inside the reason becomes an invalid byte, for
+    // which the library sends U+FFFD.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

@@ -1,19 +1,24 @@
 /* The C interface of libagent-protocol, which an agent calls. See agent_protocol(3).
  *
  * An agent first opens the conversation, prepares its work, says ready, and then handles events.
- * Without an upgrader the same calls work, and lead the program through the same steps: after ready
- * comes the event activate, and after SIGTERM the event stop. A request for an upgrade is refused.
- * Every other call succeeds and has no effect.
+ * Without an upgrader the same calls lead through the same steps: after ready comes the event
+ * activate, and after SIGTERM the event stop. A request for an upgrade is refused. Every other call
+ * succeeds and has no effect.
  *
- * No function throws (if memory runs out, the process ends) or writes to standard output. If a
- * function may wait, its comment says for how long. A handle must not be used by two threads at
- * once, or by a process that was forked from the agent's process. Functions that return int return
- * 0 after a success, except agent_protocol_alone() and agent_protocol_fd(). After a failure they
- * return -1 and set errno, and agent_protocol_error() says what was tried and why it failed. A
- * function that has failed has sent nothing, except agent_protocol_ready(), which reports a failed
- * check to the upgrader. Texts are UTF-8. A text that is not valid UTF-8 (EILSEQ), is too long
- * (EMSGSIZE) or holds a NUL within its given length (EINVAL) is refused, never cut or changed. A
- * message for which the pipe to the upgrader has no room is kept, within limits, and sent later by
+ * Rules for all functions:
+ * - No function throws or writes to standard output. If memory runs out, the process ends.
+ * - If a function may wait, its comment says for how long.
+ * - A handle must not be used by two threads at once, nor by a process that was forked from the
+ *   agent.
+ * - A function that returns int, except agent_protocol_alone() and agent_protocol_fd(), returns 0
+ *   after a success. After a failure it returns -1 and sets errno; agent_protocol_error() has the
+ *   reason.
+ * - A function that has failed has sent nothing. Only agent_protocol_ready() reports a failed check
+ *   to the upgrader.
+ * - Texts are UTF-8. A text that is invalid UTF-8 (EILSEQ), too long (EMSGSIZE) or contains a NUL
+ *   (EINVAL) is refused, never cut or changed.
+ *
+ * If the pipe to the upgrader is full, messages are kept, within limits, and sent later by
  * agent_protocol_next() and agent_protocol_wait(). So call one of these two whenever the descriptor
  * of agent_protocol_fd() is readable. */
 #ifndef AGENT_PROTOCOL_H
@@ -76,11 +81,11 @@ struct agent_protocol_failure {
   int signal;             /* the signal that killed the failed agent, or -1 */
 };
 
-/* One event. The event and everything that it points to belong to the handle, and are valid until
- * the next call of agent_protocol_next(), agent_protocol_wait() or agent_protocol_close(). Later
- * versions of the library only add members at the end, and types of events. A program must ignore
- * an event of a type that it does not know. Members that do not apply are NULL if they are texts,
- * -1 if they are numbers, and 0 if they are enumerations or `clean`. */
+/* One event. It belongs to the handle, and is valid until the next call of agent_protocol_next(),
+ * agent_protocol_wait() or agent_protocol_close(). A member that does not apply is NULL if it is a
+ * text, -1 if it is a number, and 0 if it is an enumeration or `clean`. Later versions of the
+ * library only add members at the end, and types of events: a program must ignore a type that it
+ * does not know. */
 struct agent_protocol_event {
   enum agent_protocol_event_type type;
   enum agent_protocol_role role;
@@ -101,20 +106,25 @@ struct agent_protocol_event {
 };
 
 /* Starts the conversation, and must be the first thing that a program does. `version` is the
- * version of the agent, of at most 128 bytes, or NULL. Afterwards `hello` has been sent; descriptor
- * 0 is /dev/null, and 1 a copy of 2; the pipes are private and close-on-exec, and so is the lock's
- * descriptor, which stays open for the life of the process; the AGENT_PROTOCOL variables are gone
- * from the environment. SIGPIPE, if its disposition was the default, is caught and has no effect
- * (programs that this one starts get the default back). SIGTERM is caught: a held agent then
- * exits at once with status 143, and an active agent gets AGENT_PROTOCOL_STOP. A process forked
- * from this one dies of SIGTERM as by default. Without an upgrader, descriptors 0 and 1 are left
- * alone.
+ * version of the agent, of at most 128 bytes, or NULL. With an upgrader, these things are true
+ * afterwards:
+ * - `hello` has been sent.
+ * - Descriptor 0 is /dev/null, and 1 is a copy of 2. The pipes to the upgrader are private and
+ *   close-on-exec.
+ * - The descriptor of the upgrader's lock is close-on-exec, and stays open for the life of the
+ *   process.
+ * - The AGENT_PROTOCOL variables are gone from the environment.
+ * - SIGTERM is caught: a held agent (one that must not work yet) exits at once with status 143, an
+ *   active one gets AGENT_PROTOCOL_STOP. A forked process dies of SIGTERM as by default.
+ * - SIGPIPE, if its disposition was the default, has no effect. Programs that this one starts get
+ *   the default back.
+ *
+ * Without an upgrader, descriptors 0 and 1 are left alone.
  *
  * Returns NULL and sets errno if there are no descriptors left, the upgrader's pipes are missing,
- * `version` cannot be sent, a handle is open already (EBUSY), or this process has had a
- * conversation with an upgrader before (ENOTCONN). ENOTCONN is also the error in a process that was
- * forked from the agent since then, and after the agent has executed its program again: both would
- * otherwise work as if there were no upgrader. */
+ * `version` cannot be sent, or a handle is open already (EBUSY). The error is ENOTCONN if this
+ * process or the agent from which it was forked has had a conversation with an upgrader before,
+ * even if it has executed its program again since. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
 /* Starts the conversation as agent_protocol_open() does, for an agent with features: at most 16
@@ -138,16 +148,15 @@ AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol_agent* agent);
 AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 
 /* Returns the next event, or NULL if there is none now. Never blocks. Should be called until it
- * returns NULL. At the end of input, this function ends a held agent at once, with status 1, since
- * the protocol allows such an agent no other effect. An active agent gets AGENT_PROTOCOL_STOP. A
- * stop is reported once, even if it is requested in several ways. If a cancel has withdrawn the
- * stop, a later stop is reported again. */
+ * returns NULL. If the input has ended, ends a held agent (one that must not work yet) at once,
+ * with status 1; an active agent gets AGENT_PROTOCOL_STOP. A stop is reported once, even if it is
+ * requested in several ways, and again only after a cancel. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
-/* Returns the next event as agent_protocol_next() does, but waits for up to `timeout_ms` (-1:
- * without limit). Returns NULL when the time is over. Does not wait if the time is 0 or less than
- * -1. A caller that computes the time left until a deadline must take care not to pass -1. */
+/* Returns the next event as agent_protocol_next() does, but waits for up to `timeout_ms`, and
+ * returns NULL when the time is over. -1 means no limit; 0 and any other negative number mean no
+ * wait. A caller that computes the time until a deadline must take care not to pass -1. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
     agent_protocol_agent* agent, int timeout_ms);
 
@@ -161,22 +170,19 @@ AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, con
                                                 agent_protocol_check check, void* context);
 
 /* Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
- * check's name and reason, runs no further check and returns -1. The program must then exit without
- * any other effect. In the reason, each byte that is not valid UTF-8 becomes U+FFFD, and a reason
- * that fills its buffer without a NUL ends in "...". Before each check, and after the last
- * check, a held agent whose input has ended exits at once with status 1. */
+ * check's name and reason, runs no further check and returns -1; the program must then exit without
+ * any other effect. A reason that fills its buffer without a NUL is cut and ends in "..."; invalid
+ * UTF-8 in it becomes U+FFFD. If the input ends meanwhile, the process exits with status 1. */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
-/* Tells the upgrader that this agent must not be given the work (if the agent is held), or must not
- * keep the work (if it is on trial). A held agent must then exit. An agent on trial is told to
- * stop. `reason` has at most 1,024 bytes. Returns when the whole message has been written to the
- * pipe. */
+/* Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
+ * the work. An agent that is not active must then exit; an agent on trial is told to stop. `reason`
+ * has at most 1,024 bytes. Returns when the whole message has been written to the pipe. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* The terms of an upgrade that an agent requests. Initialise it by AGENT_PROTOCOL_UPGRADE_INIT. For
  * a member that is NULL or -1 the upgrader uses its own default. Later versions of the library only
- * add members at the end; `size` says which members the program's header has, and the upgrader uses
- * its defaults for the later ones. */
+ * add members at the end; by `size` the library recognizes a program that does not have them. */
 struct agent_protocol_upgrade {
   size_t size;                 /* the size of this structure */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */
@@ -213,12 +219,14 @@ AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const 
                                              const char* reason);
 
 /* Confirms a clean stop. All work must be finished or given up before the call, and the program
- * must exit after it. `state`, for the next agent, is NULL or a text in UTF-8 of at most 32,768
- * bytes, and of at most 65,000 when it is escaped for a message: a quote, a backslash and each of
- * the control characters \b \f \n \r \t counts 2 bytes, another control character 6. If the state
- * is refused, nothing has been confirmed: call the function again, with a state that fits or
- * without one. Returns when the whole message has been written to the pipe. After a stop that the
- * upgrader did not request (a signal, the end of input) nothing is sent, and 0 is returned. */
+ * must exit after it. `state` is NULL, or a text in UTF-8 for the next agent: at most 32,768 bytes,
+ * and at most 65,000 when escaped for a message (a quote, a backslash and each of \b \f \n \r \t
+ * count 2 bytes, any other control character 6). Returns when the whole message has been written to
+ * the pipe.
+ *
+ * If the state is refused, nothing has been confirmed: call again with another state, or without
+ * one. After a stop that the upgrader did not request (a signal, the end of input), nothing is sent
+ * and 0 is returned. */
 AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const char* state);
 
 /* Confirms a clean stop as agent_protocol_stopped() does, with a state of `size` bytes. A state
@@ -231,10 +239,10 @@ AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, 
  * init is then told that the service is ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Asks the upgrader for more time: the current deadline of this agent is moved to `ms` milliseconds
- * (1 to 86,400,000) from now, unless the deadline is later already. Has no effect if there is no
- * deadline, and never moves the end of a trial. With the feature "readiness" an active agent has a
- * deadline until it has said healthy. */
+/* Asks the upgrader for more time: moves this agent's current deadline to `ms` milliseconds (1 to
+ * 86,400,000) from now, unless it is later already. Has no effect without a deadline, and never
+ * moves the end of a trial. With the feature "readiness" an active agent has a deadline until it
+ * has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Tells the upgrader that the agent is alive. If watchdog_ms is set, the agent must call this

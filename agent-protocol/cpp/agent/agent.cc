@@ -41,8 +41,8 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
   return ms;
 }
 
-// The smallest valid `size` of a request. Programs compiled with an older header have smaller
-// structures; in the oldest one, `fallback` and all later members are missing.
+// The smallest valid `size` of a request: that of the oldest header, whose structure ends before
+// the member `fallback`.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
 // Returns a copy of the request. The program may have been compiled with an older header, whose
@@ -118,10 +118,9 @@ struct Wrong {
   int error_number = ECANCELED;
 };
 
-// Runs a start-up check. Returns nothing if the check passes. If the check fails, returns the
-// reason that the check has written into a buffer. The buffer is as large as the room that a
-// message has for the reason. A reason that is too long is cut and ends with "...". Bytes that are
-// not valid UTF-8 become U+FFFD. An empty reason becomes "failed".
+// Runs a start-up check. Returns nothing if it passes, otherwise its reason, or "failed" if the
+// reason is empty. A reason that is too long for a message is cut and ends with "..."; invalid
+// UTF-8 in it becomes U+FFFD.
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

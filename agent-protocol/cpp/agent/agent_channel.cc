@@ -65,8 +65,7 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  // If the text is not a number, or if the number is too large, from_chars() leaves `number` at -1,
-  // so the next line returns.
+  // If the text is not a number or is too large, from_chars() leaves `number` at -1.
   if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
@@ -132,8 +131,8 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // The upgrader has closed the pipe to which the agent writes. The upgrader's last messages may
-  // still be unread in the other pipe, so the conversation ends only after they have been handled.
+  // The upgrader has closed the pipe to which the agent writes. Its last messages may still be
+  // unread in the other pipe, so handle them before the conversation ends.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;

@@ -17,8 +17,8 @@
 namespace agent_protocol {
 
 // The two pipes to and from the upgrader. The functions below hide from the program, or at least
-// from programs that it starts, everything that the upgrader has added to the process: the pipes as
-// descriptors 0 and 1, the descriptor of the upgrader's lock, and environment variables.
+// from programs that it starts, what the upgrader has added to the process: the pipes as
+// descriptors 0 and 1, the descriptor of its lock, and environment variables.
 struct Pipes {
   Descriptor input;
   Descriptor output;

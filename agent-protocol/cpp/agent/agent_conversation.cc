@@ -22,14 +22,13 @@
 namespace agent_protocol {
 namespace {
 
-// The mark by which a process recognizes that it has been an agent. It is needed because
-// agent_protocol_open() removes the upgrader's variables from the environment. A second call of
-// agent_protocol_open(), perhaps after the process has executed its program again, would therefore
-// find no upgrader. The process would then activate itself, although another agent may be active.
+// A process is marked as one that has been an agent, because agent_protocol_open() removes the
+// upgrader's variables from the environment. Without the mark, a second call, perhaps after an
+// exec, would find no upgrader, and the process would work although another agent may be active.
 
-// The environment variable by which a process recognizes that it has been an agent. Its text is the
-// process's pid, a blank, and the time at which the process was started. Processes that the agent
-// starts inherit the variable, but have other pids, so they are not taken for the agent.
+// The environment variable that marks a process as one that has been an agent. Its value is the
+// process's pid, a blank, and its start time. Child processes inherit the variable, but have other
+// pids, so they are not taken for the agent.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 
@@ -66,9 +65,8 @@ bool names_this_process(std::string_view mark) {
   return start == own || start == unknown_start || own == unknown_start;
 }
 
-// Marks this process as one that has been an agent: in memory and in the environment. The mark in
-// memory is for this process and for processes forked from it. The mark in the environment is for a
-// program that this process executes in its own place; child processes ignore it. If the
+// Marks this process as one that has been an agent. The mark in memory is also for forked
+// processes; the mark in the environment is for a program that this process executes. If the
 // environment has no room, leaves no mark, returns false and sets errno.
 [[nodiscard]] bool leave_mark() {
   const std::string mark = number_of_process() + start_of_process();
@@ -119,7 +117,8 @@ std::unique_ptr<Conversation> Conversation::open(std::string_view version,
   keep_lock_private();
   clean_environment();
   conversation->perform(conversation->session_.say(hello).value());
-  // The upgrader's answer may have been read already, so that the pipe no longer polls readable.
+  // The upgrader's answer may have been read already. The descriptor must be readable even then,
+  // although the pipe is empty.
   conversation->update_watch();
   return conversation;
 }
@@ -165,8 +164,8 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // If the program says `stopped` before it has seen a `stop`, a `stop` may wait unread in the
-  // pipe. Read that `stop` now, so that `stopped` counts as the answer to it.
+  // The program says `stopped` before it has seen a `stop`. A `stop` may wait unread in the pipe:
+  // read it now, so that `stopped` counts as its answer.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered() && !is_forked()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

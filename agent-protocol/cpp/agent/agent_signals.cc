@@ -21,10 +21,9 @@ std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// The signal handlers only load and store these atomics, and must not wait for a lock. If these
-// macros are above 0, loads and stores use no lock. The check does not ask for 2 ("always
-// lock-free"): on ARMv5 the macros are 1, because other atomic operations need help from the kernel
-// there.
+// The signal handlers only load and store these atomics, which must not need a lock. So the macros
+// must be above 0. They are 1, not 2, on ARMv5, where other atomic operations need help from the
+// kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {

@@ -10,10 +10,9 @@
 namespace agent_protocol {
 
 // While an object of this class exists, SIGTERM is recorded, and SIGPIPE has no effect if its
-// disposition was the default. Handlers are used, and not SIG_IGN, so that a program which this
-// process executes has the default dispositions again. In a forked process, SIGTERM kills as by
-// default. If the program itself sets a handler while the object exists, the destructor leaves that
-// handler in place.
+// disposition was the default. SIG_IGN would be inherited by programs that this process executes; a
+// handler is not. In a forked process, SIGTERM kills as by default. The destructor leaves handlers
+// in place that the program has set itself.
 class Signals {
  public:
   // If no descriptor is left, catches no signal, and sets errno.

@@ -39,9 +39,8 @@ class ControlDirectory {
   // such file or it cannot be read.
   [[nodiscard]] std::optional<LastWords> last_words() const;
 
-  // Reads status.json as see() does, and then previous.json. If a new upgrader renames status.json
-  // to previous.json between the two reads, both reads get the status of the same, earlier
-  // upgrader. If previous.json were read first, neither read would get that status.
+  // Reads status.json as see() does, and then previous.json. In this order, the newest status is
+  // not missed if a new upgrader renames status.json to previous.json between the two reads.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO or

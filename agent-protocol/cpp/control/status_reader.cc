@@ -116,10 +116,9 @@ bool LenientArchive::read(std::size_t index, Moment& value) {
 // The names of the members of status.json: one function `serialize` for each structure, for any
 // cereal archive.
 
-// Appends "..." to `text` if the upgrader has cut that text, so that nobody takes the beginning of
-// a path for the whole path. If the upgrader cuts a text of a JSON object, it adds the member `cut`
-// to that object. Each object has only one text that can be long enough to be cut: `text` is that
-// one.
+// Appends "..." to `text` if the upgrader has cut it, so that nobody mistakes the beginning of a
+// path for the whole path. The upgrader marks a JSON object with a cut text by the member `cut`;
+// only one text of each object can be long enough to be cut.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

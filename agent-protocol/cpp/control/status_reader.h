@@ -11,8 +11,8 @@
 
 namespace upgraderctl {
 
-// Returns the status. Returns a refusal if the text is not a JSON object, or if its member
-// `upgrader` is no object with a text `started`.
+// Returns the status. Returns a refusal if the text is not a JSON object, or if it has no object
+// `upgrader` with a text `started`.
 [[nodiscard]] agent_protocol::Result<Status> read_status(std::string_view text);
 
 // Returns the value of the object's member `name`, exactly as `text` has it, or `otherwise` if

@@ -140,8 +140,8 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // A fallback has no trial, with one exception, for which `at_boot_` is set: if the upgrader's
-  // first agent has failed at boot, the fallback that is started in its place is on trial.
+  // A fallback has no trial, except one that was started at boot because the first agent had
+  // failed.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }

@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// The data that the writing and the reading archive both have: the path to the member that is being
+// The common part of the writing and the reading archive: the path to the member that is being
 // handled, and the first refusal.
 class Refusals {
  public:
@@ -56,8 +56,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. The functions `serialize` are used for both reading and
-  // writing, so they take the structure without const. When they write, they do not change it.
+  // Writes all members of a structure. A function `serialize` is used for reading as well as for
+  // writing, so it needs a structure that is not const. It does not change it when it writes.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));

@@ -27,7 +27,7 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
 }
 
 // Returns the id that the reply to a malformed message names. Returns nothing if the id itself is
-// malformed: ReadingArchive then leaves it empty, and a valid id is never empty.
+// malformed: ReadingArchive leaves it empty then, and no valid id is empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;
@@ -43,8 +43,8 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};
-  // If the object has no member `type`, found.index names the object itself. An object is not a
-  // text, so the check below refuses this case as well.
+  // If there is no member `type`, found.index is the index of the whole object. That is not a text,
+  // so this check refuses it as well.
   if (object.node(found.index).kind != JsonLine::Kind::text) return Refusal{"no text as its type"};
   return object.text(found.index);
 }

@@ -1,5 +1,5 @@
-// The members of messages: the types of their values, and the rules for each type. serialize.h says
-// which member has which rule; the archives apply the rules when they read and when they write.
+// The types of the values that messages have, and the rules for each type. serialize.h says which
+// member has which rule; the archives apply the rules when they read and when they write.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +34,12 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // true: the member may be absent, which means an empty list
+  bool may_be_absent = false;  // true: an absent member means an empty list
 };
 
 struct NameRule {
   std::span<const std::string_view> names;
-  // true: any other text, which only a later upgrader knows, makes the member count as absent
+  // true: an unknown text, which a later upgrader may send, counts as an absent member
   bool is_open = false;
 };
 
@@ -48,8 +48,8 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// The value of a member whose names may grow in number: an agent must take a message with a name
-// that only a later upgrader knows. A known name is stored in `known`, any other name in `later`.
+// A value whose set of names may grow: an agent must accept a name that only a later upgrader
+// knows. A known name is stored in `known`, any other name in `later`.
 template <class Enum>
 struct OpenName {
   Enum& known;

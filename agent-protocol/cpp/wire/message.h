@@ -223,8 +223,8 @@ struct Activate {
   static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
-  // The failed upgrade. Set only for a fallback (the previous version, started again) whose
-  // `welcome` did not name the failure, because it was sent before the upgrade failed.
+  // The failed upgrade. Set only for a fallback (the previous version, started again) that got its
+  // `welcome` before the upgrade failed.
   std::optional<PastFailure> failure{};
   // How long the trial lasts, and what the agent must do to pass it. Both are set only if the agent
   // is on trial.
