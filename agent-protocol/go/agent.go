@@ -49,7 +49,7 @@ type Agent struct {
 	session        sessionState
 	checks         []check
 	unsentStopped  []byte
-	pending        []Event // events that are not in the channel yet
+	pending        []Event // events that have not been put into the channel yet
 	pendingChanged chan struct{}
 	unsent         []byte
 	unsentChanged  *sync.Cond
@@ -128,9 +128,9 @@ func Open(version string, features ...string) (*Agent, error) {
 	return a, nil
 }
 
-// takePipes moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do
-// not inherit the pipes, and text that the program prints does not go to the upgrader. After a
-// failure, descriptors 0 and 1 may have been replaced already.
+// takePipes moves the pipes from descriptors 0 and 1 to private ones, so that child processes do
+// not inherit them and printed text does not go to the upgrader. After a failure, descriptors 0 and
+// 1 may have been replaced already.
 func (a *Agent) takePipes() error {
 	private := func(number int, name string) (*os.File, error) {
 		const firstPrivate = 3
@@ -199,7 +199,7 @@ func (a *Agent) AddCheck(name string, run func() error) {
 // Ready runs the checks in order. If all pass, Ready sends `ready`. If one fails, Ready sends
 // `unfit` with that check's name and reason, runs no further check and returns an error. The
 // program must then exit without any other effect. If a check panics, Ready has sent nothing, and
-// may be called again: it then runs all checks again.
+// may be called again.
 func (a *Agent) Ready() error {
 	a.mutex.Lock()
 	asked := a.session
@@ -218,10 +218,10 @@ func (a *Agent) Ready() error {
 	return a.sayPlain("ready")
 }
 
-// Unfit tells the upgrader that this agent must not be given the work (if the agent is held), or
-// must not keep the work (if it is on trial). A held agent must then exit. An agent on trial is
-// told to stop. The reason is cut to 1,024 bytes. Unfit returns when the whole message has been
-// written to the pipe, or the upgrader has gone.
+// Unfit tells the upgrader that this agent must not get the work, or, if it is on trial, must not
+// keep the work. An agent that is not active must then exit; an agent on trial is told to stop. The
+// reason is cut to 1,024 bytes. Unfit returns when the whole message has been written to the pipe,
+// or the upgrader has gone.
 func (a *Agent) Unfit(reason string) error {
 	w := newWriter("unfit")
 	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
@@ -329,10 +329,10 @@ func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 // agent must call Heartbeat at least once in every half of that time. A held agent gets an error.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend asks the upgrader for more time: the current deadline of this agent is moved to `by` (1 ms
-// to 24 h) from now, unless the deadline is later already. Extend may be called before Ready, and
-// between Stop and Stopped. With the feature "readiness", Extend may also be called between
-// Activate and Healthy.
+// Extend asks the upgrader for more time: it moves this agent's current deadline to `by` (1 ms to
+// 24 h) from now, unless the deadline is later already. Extend may be called before Ready, and
+// between Stop and Stopped. With the feature "readiness", it may also be called between Activate
+// and Healthy.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)
@@ -420,8 +420,8 @@ func (a *Agent) queue(line []byte) {
 	a.unsentChanged.Broadcast()
 }
 
-// tell puts the events into the program's channel, one by one. While tell waits until the program
-// reads the channel, it does not hold the mutex, so that no other call has to wait.
+// tell puts the events into the program's channel, one by one. It releases the mutex while it waits
+// until the program reads the channel, so that no other call has to wait.
 func (a *Agent) tell() {
 	for range a.pendingChanged {
 		for {

@@ -32,9 +32,9 @@ type Welcome struct {
 }
 
 // Activate gives the work to this agent, now. If Clean is false, the program must recover as after
-// a crash. A fallback that got its Welcome as a standby, before the upgrade failed, learns of the
-// failure from Failure. Trial and Commit are set only for an agent on trial: Trial is the length of
-// the trial, and Commit the condition for passing the trial, "survive" or "healthy".
+// a crash. Trial (its length) and Commit ("survive" or "healthy", the condition for passing it) are
+// set only for an agent on trial. Failure is set only for a fallback (the previous version, started
+// again) that got its Welcome before the upgrade failed.
 type Activate struct {
 	Clean   bool
 	State   *string // the state that the last active agent has left, or nil
@@ -68,8 +68,8 @@ type CandidateReady struct {
 	Version    string
 }
 
-// CandidateLost says that the candidate failed after this agent was told to stop. If this agent can
-// still take the work back, it calls Cancel, and stays active. Otherwise it finishes its stop.
+// CandidateLost says that the candidate failed after this agent was told to stop. This agent should
+// call Cancel and stay active if it still can; otherwise it finishes its stop.
 type CandidateLost struct {
 	ID     string
 	Reason string

@@ -1,9 +1,8 @@
-// This file leaves and finds the mark by which a process recognizes that it has been an agent. The
-// mark is needed because Open removes the upgrader's variables from the environment. An agent that
-// executes its program again would therefore find no upgrader. The agent would then activate
-// itself, although a different agent may be active. The mark is an environment variable with this
-// process's pid and the time at which this process was started. Processes that the agent starts
-// inherit the variable, but have other pids, so they are not taken for the agent.
+// Leaves and finds the mark by which a process recognizes that it has been an agent. Open removes
+// the upgrader's variables from the environment. Without the mark, an agent that executes its
+// program again would find no upgrader, and activate itself although another agent may be active.
+// The mark is an environment variable with this process's pid and start time. Child processes
+// inherit it, but have other pids, so they are not taken for the agent.
 
 package agentprotocol
 

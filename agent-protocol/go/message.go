@@ -170,8 +170,8 @@ func fit(text string, bytesMax int) string {
 
 var errMalformed = errors.New("malformed")
 
-// members holds the members of one JSON object. A name that occurs twice is stored with the value
-// `null`, which is invalid for every member.
+// members holds the members of one JSON object. A name that occurs twice has the value `null`,
+// which no member accepts.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {
@@ -229,14 +229,15 @@ func (r *reader) find(name string, required bool) json.RawMessage {
 	return value
 }
 
-// check records an error if the text holds what no text may hold, or is too long.
+// check records an error if the text is too long, or contains a character that messages must not
+// contain.
 func (r *reader) check(text string, bytesMax int) {
 	if checkText("a member", text, bytesMax) != nil {
 		r.fail()
 	}
 }
 
-// textOf returns the text that a value is, or nil if the value is none.
+// textOf returns the text of a JSON value, or nil if the value is not a text.
 func (r *reader) textOf(value json.RawMessage) *string {
 	var text string
 	// json.Unmarshal turns a lone surrogate into U+FFFD, so the text would be changed without an
@@ -420,8 +421,8 @@ func (r *reader) stop() Stop {
 	}
 }
 
-// nestsTooDeep returns true if more arrays and objects than nestingMax lie in each other in a line
-// of JSON.
+// nestsTooDeep returns true if the arrays and objects in a line of JSON are nested deeper than
+// nestingMax.
 func nestsTooDeep(line []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(line); i++ {

@@ -43,8 +43,8 @@ def last_words(text: str) -> str:
 
 def run(deed: str, command: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> str:
     """Runs a program, and returns its standard output. Raises UpdateError if the program fails."""
-    # If SIGCHLD is ignored, the kernel itself reaps the program, and the exit status is lost. Then
-    # subprocess takes every failure for a success.
+    # If SIGCHLD is ignored, the kernel reaps the program, and its exit status is lost. subprocess
+    # would then take every failure for a success.
     if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
         raise UpdateError(deed, "this process ignores SIGCHLD, and so learns of no program's end")
     try:

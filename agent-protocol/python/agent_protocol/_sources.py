@@ -54,8 +54,8 @@ class Index:
     ) -> None:
         self.releases, self.name, self.package = releases, name, package
         self.module = module
-        # The URL of the index is passed to pip in the environment, and not as an option: options
-        # are stored in the release, where everybody can read them.
+        # Pass the URL of the index in the environment. pip would store an option in the release,
+        # where everybody could read it.
         self.environment = {} if index is None else {"PIP_INDEX_URL": index}
         self.pinned, self.version = "", ""
 

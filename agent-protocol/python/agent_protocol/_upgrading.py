@@ -23,9 +23,9 @@ class Upgrading:
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
         """The function `rouse` wakes the agent's thread. That thread then calls perform_calls()."""
         self.version = version
-        # Failures that the upgrader has reported, and that update() has not recorded yet. The
-        # failed upgrade may have been requested by a different program, such as upgraderctl, or by
-        # the previous agent.
+        # Failures that the upgrader has reported, and that update() has not recorded yet. Not all
+        # are of update()'s own upgrades: upgraderctl or the previous agent may have requested the
+        # failed upgrade.
         self.failures: deque[events.Failure] = deque(maxlen=UNRECORDED_MAX)
         self._session, self._rouse = session, rouse
         self._lock = threading.Lock()

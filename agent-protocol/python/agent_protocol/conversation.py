@@ -99,9 +99,8 @@ class Conversation:
         waits in wait(), which then raises ValueError. SIGTERM gets its former handler back: now if
         the main thread calls close(), otherwise when the next SIGTERM comes, since Python changes
         handlers only in the main thread."""
-        # The descriptors for waiting stay open. Another thread may be waiting for them, or the main
-        # thread may be in the handler of SIGTERM, which writes to one of them. If they were closed,
-        # a new file could get their numbers meanwhile.
+        # The descriptors for waiting stay open, because another thread or a handler of SIGTERM may
+        # be using them. If they were closed, a new file could get their numbers meanwhile.
         with self._lock:
             if self._closed:
                 return
@@ -250,7 +249,7 @@ class Conversation:
         if os.getpid() != self._owner:  # this is a forked child, which has inherited the handler
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        elif self._closed:  # by another thread, which could not give the handler back
+        elif self._closed:  # closed by another thread, which cannot restore handlers
             signal.signal(number, self._old_handler)
             signal.raise_signal(number)
         elif self._session.held:

@@ -21,10 +21,11 @@ from ._request import AnyAgent, may_request, record_failures, request, upgrading
 from ._sources import Directory, Index, Source, Url, is_version
 from ._upgrading import Upgrading
 
-BETWEEN_LOOKS = 0.25  # how many seconds pass between two readings of the ledger
+# how many seconds pass between two reads of agent-releases' ledger of tried versions
+BETWEEN_LOOKS = 0.25
 LONGEST_UPGRADE = 3600.0
 
-# Held during an update: two updates at the same time would fetch the same version twice.
+# Held during an update: two updates at once would fetch the same version twice.
 _busy = threading.Lock()
 
 
@@ -110,8 +111,8 @@ def update(
             running = own.version
         elif upgrading is not None:
             running = _version_of(upgrading)
-        # The releases must be read only after may_request(), since that call may wait for a long
-        # time, and an operator may change the releases meanwhile.
+        # Read the releases only after may_request(), which may wait for a long time: an operator
+        # may change the releases meanwhile.
         if upgrading is not None and not may_request(upgrading):
             return Update("stopping", running)
         listed = place.list()
@@ -225,9 +226,9 @@ class _Replacement:
         if not listed:
             return self._replace_by_newest(listed, source)
         record_failures(self.upgrading, self.place)
-        # attempt() also records that the running version is committed, so it is called before
-        # anything else can fail. If attempt() itself fails, for example because a release is
-        # damaged, the update continues, since a newer version may still be fetched.
+        # Call attempt() first, since it also records that the running version is committed. If it
+        # fails, for example because a release is damaged, continue: a newer version may still be
+        # fetched.
         due, fault = None, None
         try:
             due = self.place.attempt(self.running, self.keys)

@@ -21,8 +21,8 @@ def played(program: str, *messages: dict[str, Any]) -> tuple[list[str], str]:
     reader, writer = os.pipe()
     for message in messages:
         os.write(writer, json.dumps(message).encode() + b"\n")
-    # Python finds modules in the program's directory first. So the program has a directory of its
-    # own: a file such as enum.py in the directory of temporary files would replace Python's module.
+    # Give the program a directory of its own. Python first looks there for modules, and a file such
+    # as enum.py in /tmp would replace Python's module.
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "program.py")
         with open(path, "w", encoding="utf-8") as file:

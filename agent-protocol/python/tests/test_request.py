@@ -131,9 +131,9 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # The agent is told to stop before its own thread has sent the request. Then the thread that
-        # called request() withdraws the request, while the agent's thread tries to send the same
-        # request, and is refused. late() delays the withdrawal until after this refusal.
+        # The agent is told to stop before its thread has sent the request. Two threads then race:
+        # one withdraws the request, the other tries to send it and is refused. late() lets the
+        # refusal come first.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 

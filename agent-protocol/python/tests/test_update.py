@@ -16,9 +16,9 @@ from agent_protocol._sources import Directory, is_version, order
 
 from .test_request import PATIENCE, FakeAgent, begun
 
-# A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
-# file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
-# with the content of that file as the error.
+# A fake agent-releases. Its n-th call of a command, such as `try`, prints the file try.n, or else
+# the file try. If there is a file try.n.fault, the call fails with that file's content as the
+# error.
 PROGRAM = """#!/bin/sh
 cd "${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done

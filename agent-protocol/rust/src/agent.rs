@@ -75,15 +75,20 @@ pub struct Agent {
 
 impl Agent {
     /// Starts the conversation, and must be the first thing that a program does. `version` is the
-    /// version of the program, at most 128 bytes.
+    /// version of the program, at most 128 bytes. With an upgrader, these things are true
+    /// afterwards:
     ///
-    /// After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-    /// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
-    /// exits at once with status 143, and an active agent gets `Stop`. Without an upgrader, nothing
-    /// is sent, and descriptors and environment are left alone. After a failure nothing has been
-    /// sent. The error is EBUSY if this process has opened its conversation before. The error is
-    /// ENOTCONN if the process had a conversation with an upgrader and has then executed its
-    /// program again.
+    /// - `hello` has been sent.
+    /// - Descriptor 0 is /dev/null, and 1 is a copy of 2.
+    /// - The AGENT_PROTOCOL variables are gone from the environment.
+    /// - SIGTERM is caught: a held agent (one that must not work yet) exits at once with status
+    ///   143, an active one gets `Stop`.
+    ///
+    /// Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+    ///
+    /// After a failure nothing has been sent. The error is EBUSY if this process has opened its
+    /// conversation before, and ENOTCONN if it had a conversation with an upgrader and has then
+    /// executed its program again.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
         Agent::open_with(version, &[])
     }
@@ -165,9 +170,9 @@ impl Agent {
     // ---- events
 
     /// Returns the next event, or `None` if there is none now. Never waits. Should be called until
-    /// it returns `None`. At the end of input, this function ends a held agent at once, with status
-    /// 1; an active agent gets `Stop`. A process that was forked from the process of an agent with
-    /// an upgrader gets no events.
+    /// it returns `None`. If the input has ended, ends a held agent (one that must not work yet) at
+    /// once, with status 1; an active agent gets `Stop`. A process that was forked from an agent
+    /// gets no events.
     pub fn next_event(&mut self) -> Option<Event> {
         if self.is_forked() {
             return None;
@@ -232,8 +237,8 @@ impl Agent {
 
     /// Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
     /// check's name and reason, runs no further check and returns an error. The program must then
-    /// exit without any other effect. If a check panics, ready() has sent nothing. A program that
-    /// catches the panic may call ready() again: the check that panicked then counts as failed.
+    /// exit without any other effect. If a check panics, ready() has sent nothing and may be called
+    /// again; that check then counts as failed.
     pub fn ready(&mut self) -> Result<(), Refused> {
         self.ask(&Word::Ready)?;
         while let Some((name, check)) = self.checks.pop_front() {
@@ -253,10 +258,10 @@ impl Agent {
         self.say(Word::Ready, Writer::new("ready"), false)
     }
 
-    /// Tells the upgrader that this agent must not be given the work (if the agent is held), or
-    /// must not keep the work (if it is on trial). A held agent must then exit. An agent on trial
-    /// is told to stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been
-    /// written to the pipe, or the upgrader has gone.
+    /// Tells the upgrader that this agent must not get the work, or, if it is on trial, must not
+    /// keep the work. An agent that is not active must then exit; an agent on trial is told to
+    /// stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been written to the
+    /// pipe, or the upgrader has gone.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
         let reason = message::fit(reason, message::REASON_BYTES_MAX);
         let line = Writer::new("unfit").text("reason", Some(&reason));
@@ -286,12 +291,13 @@ impl Agent {
     }
 
     /// Confirms a clean stop. All work must be finished or given up before the call, and the
-    /// program must exit after it. `state` is passed to the next agent. It has at most 32,768
-    /// bytes, and at most 65,000 when it is escaped for JSON. If the state is refused, nothing has
-    /// been confirmed: call the function again, with a state that fits or without one. Returns when
-    /// the whole message has been written to the pipe, or the upgrader has gone. After a stop that
-    /// the upgrader did not request (a signal, the end of input), nothing is sent and `Ok` is
-    /// returned.
+    /// program must exit after it. `state` is passed to the next agent: at most 32,768 bytes, and
+    /// at most 65,000 when escaped for JSON. Returns when the whole message has been written to the
+    /// pipe, or the upgrader has gone.
+    ///
+    /// If the state is refused, nothing has been confirmed: call again with another state, or
+    /// without one. After a stop that the upgrader did not request (a signal, the end of input),
+    /// nothing is sent and `Ok` is returned.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
@@ -314,10 +320,10 @@ impl Agent {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Asks the upgrader for more time: the current deadline of this agent is moved to `by` (1 ms
-    /// to 24 h) from now, unless the deadline is later already. May be called before ready(), and
-    /// between `Stop` and stopped(). With the feature "readiness", it may also be called between
-    /// `Activate` and healthy().
+    /// Asks the upgrader for more time: moves this agent's current deadline to `by` (1 ms to 24 h)
+    /// from now, unless the deadline is later already. May be called before ready(), and between
+    /// `Stop` and stopped(). With the feature "readiness", it may also be called between `Activate`
+    /// and healthy().
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
@@ -532,7 +538,7 @@ mod tests {
         let mut upgrader = std::fs::File::from(upgrader_writes);
         upgrader.write_all(b"{\"type\":\"stop\",\"reason\":\"shutdown\"}\n").unwrap();
 
-        agent.owner = 0; // as in a forked process: the owner is the pid of a different process
+        agent.owner = 0; // as in a forked process: the owner's pid is another one
 
         let refused = agent.status("at work").unwrap_err().to_string();
         assert_eq!(refused, "cannot show a status: this process is a fork of the agent's process");

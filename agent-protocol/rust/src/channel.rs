@@ -109,9 +109,8 @@ impl Channel {
             }
             return true;
         }
-        // The upgrader has closed the pipe to which the agent writes. The upgrader's last messages
-        // may still be unread in the other pipe, so the conversation ends only after they have been
-        // handled.
+        // The upgrader has closed the pipe to which the agent writes. Its last messages may still
+        // be unread in the other pipe, so handle them before the conversation ends.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;

@@ -54,8 +54,8 @@ pub enum Event {
         watchdog: Option<Duration>,
     },
     /// Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-    /// crash. A fallback that got its `Welcome` as a standby, before the upgrade failed, learns of
-    /// the failure from `failure`.
+    /// crash. `failure` is set only for a fallback (the previous version, started again) that got
+    /// its `Welcome` before the upgrade failed.
     Activate {
         clean: bool,
         state: Option<String>,
@@ -78,8 +78,8 @@ pub enum Event {
     Accepted { id: String, generation: i64 },
     /// The candidate is ready. The upgrader waits for this agent to call `confirm` or `cancel`.
     CandidateReady { id: String, generation: i64, version: Option<String> },
-    /// The candidate failed after this agent was told to stop. If this agent can still take the
-    /// work back, it calls `cancel`, and stays active. Otherwise it finishes its stop.
+    /// The candidate failed after this agent was told to stop. This agent should call `cancel` and
+    /// stay active if it still can; otherwise it finishes its stop.
     CandidateLost { id: String, reason: String },
     /// The upgrade is over, and this agent is still active.
     UpgradeFailed(Failure),

@@ -1,7 +1,7 @@
-//! This file leaves and finds the mark by which a process recognizes that it has been an agent. The
-//! mark is needed because opening the conversation removes the upgrader's variables from the
-//! environment. An agent that executes its program again would therefore find no upgrader. The
-//! agent would then activate itself, although a different agent may be active.
+//! Leaves and finds the mark by which a process recognizes that it has been an agent. Opening the
+//! conversation removes the upgrader's variables from the environment. Without the mark, an agent
+//! that executes its program again would find no upgrader, and activate itself although another
+//! agent may be active.
 
 const VARIABLE: &str = "LIBAGENT_PROTOCOL_PROCESS";
 const UNKNOWN_START: &str = "0";

@@ -1,6 +1,5 @@
-//! This file turns a message into a line, and a line into an event. It checks the limits of
-//! agent-protocol(7), and keeps no state. A text or a number beyond its limit is an error. No text
-//! is cut, except by fit().
+//! Turns a message into a line, and a line into an event. Checks the limits of agent-protocol(7),
+//! and keeps no state. A text or a number beyond its limit is an error; only fit() cuts texts.
 
 use crate::event::{Event, Failure, Role, StopReason};
 use serde_json::value::RawValue;
@@ -147,21 +146,21 @@ impl Writer {
 
 // ---- reading messages
 
-/// The members of one JSON object: each a name, and a value as it is spelled in the line. So a
-/// member that is not known may have a value that serde_json refuses, such as a lone surrogate.
+/// The members of one JSON object: each is a name, and the value's unparsed text. An unknown member
+/// may have a value that serde_json would refuse, such as a lone surrogate.
 struct Members<'a>(Vec<(String, &'a str)>);
 
-/// The value of a member. `None` means that the message is malformed: agents must ignore such a
-/// message by agent-protocol(7).
+/// The value of a member. `None` means that the message is malformed; agents ignore such a message.
 type Taken<T> = Option<T>;
 
-/// Returns the text if a text of a message may be as it is.
+/// Returns the text if a message may contain it unchanged.
 fn checked(text: String, bytes_max: usize) -> Taken<String> {
     check_text("a member", &text, bytes_max).ok()?;
     Some(text)
 }
 
-/// Returns a text from its spelling, unless that is no text or has a lone surrogate.
+/// Parses a JSON string. Returns nothing for any other value, and for a string with a lone
+/// surrogate.
 fn unquoted(spelled: &str) -> Taken<String> {
     serde_json::from_str(spelled).ok()
 }
@@ -173,7 +172,7 @@ impl<'a> Members<'a> {
             return None;
         }
         let pieces = pieces_of(object);
-        // A name with a lone surrogate is no name of a known member, nor is the empty name.
+        // A name with a lone surrogate becomes the empty name. No known member has that name.
         let member = |pair: &[&'a str]| (unquoted(pair[0]).unwrap_or_default(), pair[1]);
         Some(Members(pieces.chunks_exact(2).map(member).collect()))
     }
@@ -353,7 +352,7 @@ impl<'a> Members<'a> {
 }
 
 /// Walks through a value, which must be well-formed JSON. Calls `visit` for each bracket, comma and
-/// colon that lies in no text, with its index and the number of arrays and objects around it.
+/// colon outside texts, with its index and the number of arrays and objects around it.
 fn walk(json: &str, mut visit: impl FnMut(usize, usize)) {
     let (mut depth, mut at) = (0, 0);
     let bytes = json.as_bytes();
@@ -380,7 +379,7 @@ fn walk(json: &str, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-/// Returns the elements of an array, or the names and values of an object, as they are spelled.
+/// Returns the elements of an array, or the names and values of an object, as unparsed JSON.
 /// Returns nothing for any other value. The value must be well-formed JSON.
 fn pieces_of(json: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
@@ -552,8 +551,8 @@ mod tests {
 
     #[test]
     fn lines_are_judged_as_in_all_other_languages() {
-        // AGENT_LINES is the path of a table with lines, by which the libraries for all languages
-        // are tested. The path is not set where only this package is installed.
+        // AGENT_LINES is the path of a table of lines with which the libraries for all languages
+        // are tested. It is not set if only this package is installed.
         let path = match std::env::var_os("AGENT_LINES") {
             Some(path) => path,
             None => return,

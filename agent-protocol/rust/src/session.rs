@@ -1,24 +1,30 @@
-//! The agent's half of the conversation as a state machine. It decides what the program may say
-//! now, which of the upgrader's messages the program gets, and when it must exit. It does no input
-//! or output, and reads no clock: agent.rs performs the actions.
+//! The agent's half of the conversation with its upgrader, as a state machine: it decides which
+//! messages the program may send, which of the upgrader's messages the program gets, and when the
+//! program must exit. It does no input or output, and reads no clock: agent.rs performs the
+//! actions.
 //!
-//! An agent is `Silent` until it has said `hello`. Then it is held, which means that it must not
-//! work yet: it is `Starting` until it says `ready`, and then `Ready`. The message `activate` makes
-//! it `Active`. A stop makes it `Stopping`, whether the cause is a `stop` from the upgrader, a
-//! SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `Active`
-//! again. An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides
-//! have the feature `readiness`, an active agent may also say `healthy` without a trial, and may
-//! say `extend` before its `healthy`. When the agent has said `stopped`, it is `Stopped`. A held
-//! agent that has said `unfit` or must exit immediately is `Ended`.
+//! The states of an agent:
 //!
-//! A message from the upgrader that does not fit the agent's state changes nothing, and the program
-//! does not get it. Usually two messages have crossed: the upgrader has sent its message before it
-//! could read the agent's message that changed the state. Two cases are special. A stop for an
-//! upgrade that the agent has cancelled is ignored, since the `cancel` counts as the answer to that
-//! stop. A stop that comes after the agent has stopped by itself is answered with `stopped`.
+//! - `Silent`: it has not said `hello` yet.
+//! - `Starting`: it has said `hello`, and must not work yet (it is held).
+//! - `Ready`: it has said `ready`, and is still held.
+//! - `Active`: the upgrader has sent `activate`, and the agent works.
+//! - `Stopping`: a stop was requested by the upgrader, by SIGTERM or by the end of input. If the
+//!   stop was for an upgrade, the agent becomes active again when it says `cancel`.
+//! - `Stopped`: it has said `stopped`.
+//! - `Ended`: it was held, and has said `unfit` or must exit immediately.
+//!
+//! An active agent may say `healthy` while it is on trial, unless it has said `unfit`. If both
+//! sides have the feature `readiness`, it may also say `healthy` without a trial, and `extend`
+//! before its `healthy`.
+//!
+//! A message from the upgrader that does not fit the agent's state is ignored. Usually it has
+//! crossed a message of the agent on the way: a `stop` for an upgrade that the agent has just
+//! cancelled, for example. Only a `stop` for an agent that has stopped by itself is answered, with
+//! `stopped`.
 //!
 //! Without an upgrader, the program goes through the same states: it gets `activate` after its
-//! `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
+//! `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused; all other messages are
 //! accepted and have no effect.
 
 use crate::event::{Event, Role, StopReason};
@@ -86,8 +92,8 @@ impl Word {
     }
 }
 
-/// An action for the caller to perform. The actions of one step are performed in order. A large
-/// variant costs little memory, since only one action exists at a time.
+/// An action for the caller to perform; the actions of one step are performed in order. One variant
+/// is much larger than the others, which is harmless, since only one action exists at a time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
@@ -159,9 +165,9 @@ impl Session {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// Returns true if the upgrader has requested a stop, and is still there. Then the session
-    /// sends the program's `stopped` immediately. Otherwise the session keeps the `stopped` until
-    /// the upgrader requests a stop.
+    /// Returns true if the upgrader has requested a stop, and is still there. The session then
+    /// sends the program's `stopped` immediately; otherwise it keeps `stopped` until the upgrader
+    /// requests a stop.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }

@@ -1,6 +1,6 @@
-//! This file hides from the program, and from programs that it starts, everything that the upgrader
-//! has added to the process: the pipes as descriptors 0 and 1, the lock's descriptor, and
-//! environment variables. It also catches SIGTERM.
+//! Hides from the program, and from programs that it starts, what the upgrader has added to the
+//! process: the pipes as descriptors 0 and 1, the descriptor of its lock, and environment
+//! variables. Also catches SIGTERM.
 
 use crate::channel::Channel;
 use crate::session::EXIT_TERMINATED;
@@ -32,9 +32,9 @@ fn private_copy(number: RawFd) -> Result<OwnedFd> {
     }
 }
 
-/// Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
-/// inherit the pipes, and text that the program prints does not go to the upgrader. After a
-/// failure, descriptors 0 and 1 may have been replaced already.
+/// Moves the pipes from descriptors 0 and 1 to private ones, so that child processes do not inherit
+/// them and printed text does not go to the upgrader. After a failure, descriptors 0 and 1 may have
+/// been replaced already.
 pub fn take_pipes() -> Result<Channel> {
     let (input, output) = (private_copy(0)?, private_copy(1)?);
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -48,9 +48,8 @@ pub fn take_pipes() -> Result<Channel> {
     Ok(Channel::new(input, output))
 }
 
-/// Makes the lock's descriptor, if there is one, close-on-exec, so that no program that this
-/// process starts holds the lock. The descriptor stays open until this process ends, so the process
-/// itself keeps the lock.
+/// Makes the descriptor of the upgrader's lock, if there is one, close-on-exec, so that programs
+/// that this process starts do not hold the lock. The process itself keeps it open until its end.
 pub fn keep_lock_private() {
     let text = std::env::var("AGENT_PROTOCOL_LOCK_FD").unwrap_or_default();
     if let Ok(number) = text.parse::<libc::c_int>() {
@@ -133,8 +132,8 @@ impl Signals {
         unsafe { libc::read(self.descriptor(), (&mut count as *mut u64).cast(), 8) };
     }
 
-    /// Sets whether SIGTERM ends the process at once, inside the handler. This is set while the
-    /// agent is held, so that an agent whose start hangs can still be ended.
+    /// Sets whether SIGTERM ends the process at once, inside the handler. This is so while the
+    /// agent is held (it must not work yet), since a start that hangs handles no events.
     pub fn set_held(&self, held: bool) {
         HELD.store(held, Ordering::Relaxed);
     }
