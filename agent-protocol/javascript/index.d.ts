@@ -29,9 +29,9 @@ export type AgentEvent =
     }
   /**
    * Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-   * crash. A fallback that got its `welcome` as a standby, before the upgrade failed, learns of the
-   * failure from `failure`. `trial` and `commit` are set only for an agent on trial: `trial` is the
-   * length of the trial, and `commit` the condition for passing the trial.
+   * crash. `trial` (its length) and `commit` (the condition for passing it) are set only for an
+   * agent on trial. `failure` is set only for a fallback (the previous version, started again) that
+   * got its `welcome` before the upgrade failed.
    */
   | {
       type: 'activate';
@@ -43,9 +43,8 @@ export type AgentEvent =
     }
   /**
    * Asks the program to finish, give up all work, call stopped() and exit with status 0. `reason`
-   * is `signal` if SIGTERM reached this process, and `end_of_input` if the upgrader has gone. With
-   * any other reason the upgrader requests the stop, and `deadline` is the time that is left for
-   * stopped().
+   * is `signal` if SIGTERM reached this process, and `end_of_input` if the upgrader has gone. Any
+   * other stop is requested by the upgrader, and `deadline` is the time that is left for stopped().
    */
   | {
       type: 'stop';
@@ -58,8 +57,8 @@ export type AgentEvent =
   /** The candidate is ready. The upgrader waits for this agent to call confirm() or cancel(). */
   | { type: 'candidate_ready'; id: string; generation: number; version?: string }
   /**
-   * The candidate failed after this agent was told to stop. If this agent can still take the work
-   * back, it calls cancel(), and stays active. Otherwise it finishes its stop.
+   * The candidate failed after this agent was told to stop. This agent should call cancel() and
+   * stay active if it still can; otherwise it finishes its stop.
    */
   | { type: 'candidate_lost'; id: string; reason: string }
   | { type: 'upgrade_failed'; failure: Failure }
@@ -115,9 +114,10 @@ export class Agent implements AsyncIterable<AgentEvent> {
    * Starts the conversation. `version` is the version of the program, at most 128 bytes. `features`
    * names the features that the program has, at most 16 names of at most 32 bytes. If the program
    * and the upgrader have the feature "readiness", init is told that the service is ready when a
-   * first agent or a fallback calls healthy(), and not already at `activate`. Throws an error with
-   * code EBUSY if this process has opened its conversation before, and with code ENOTCONN if an
-   * agent has executed this program in its own place.
+   * first agent or a fallback calls healthy(), and not already at `activate`.
+   *
+   * Throws an error with code EBUSY if this process has opened its conversation before, and with
+   * code ENOTCONN if an agent has executed this program in its own place.
    */
   static open(version?: string, options?: { features?: string[] }): Agent;
   /**
@@ -148,14 +148,13 @@ export class Agent implements AsyncIterable<AgentEvent> {
   /**
    * Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit`, runs no
    * further check and rejects. The program must then exit without any other effect. If a check
-   * throws an error, ready() rejects with it and has sent nothing: the program may call ready()
-   * again, which runs all checks again.
+   * throws an error, ready() rejects with that error, has sent nothing and may be called again.
    */
   ready(): Promise<void>;
   /**
-   * Tells the upgrader that this agent must not be given the work (if the agent is held), or must
-   * not keep the work (if it is on trial). Resolves when the whole message has been written to the
-   * pipe, or the upgrader has gone.
+   * Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
+   * the work. Resolves when the whole message has been written to the pipe, or the upgrader has
+   * gone.
    */
   unfit(reason: string): Promise<void>;
   /** Requests an upgrade of this agent. The answer is the event `accepted` or `upgrade_failed`. */
@@ -183,9 +182,9 @@ export class Agent implements AsyncIterable<AgentEvent> {
    */
   healthy(): void;
   /**
-   * Asks for more time: this agent's current deadline is moved to `ms` from now, unless the
-   * deadline is later already. With the feature "readiness" an active agent has a deadline until it
-   * has called healthy().
+   * Asks for more time: moves this agent's current deadline to `ms` from now, unless the deadline
+   * is later already. With the feature "readiness" an active agent has a deadline until it has
+   * called healthy().
    */
   extend(ms: number): void;
   /** Tells the upgrader that this agent is alive. Allowed from `activate` to stopped(). */
@@ -248,14 +247,17 @@ export interface UpdateOptions {
 
 export interface Update {
   /**
-   * `current`: there is no newer version. `installed`: the directory had no release, and now has
-   * its first release. `committed`: the newer version has passed its trial; only a caller that the
-   * upgrade does not replace gets this result. `failed`: the upgrade to the newer version failed,
-   * now or at an earlier try. The version is tried again only if it did not cause the failure, for
-   * example after a failure at the stage `request` or `cancel`. `held`: an operator has chosen a
-   * version, so nothing was done. `stopping`: the agent has been told to stop. If `newest` is set,
-   * an upgrade to that version was requested before, and usually that version replaces the agent
-   * now.
+   * The outcome of the update:
+   * - `current`: there is no newer version.
+   * - `installed`: the directory had no release, and now has its first release.
+   * - `committed`: the newer version has passed its trial. Only a caller that the upgrade does not
+   *   replace gets this outcome.
+   * - `failed`: the upgrade to the newer version failed, now or at an earlier try. The version is
+   *   tried again only if it did not cause the failure, for example after a failure at the stage
+   *   `request`.
+   * - `held`: an operator has chosen a version, so nothing was done.
+   * - `stopping`: the agent has been told to stop. If `newest` is set, that version usually
+   *   replaces the agent now.
    */
   outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held' | 'stopping';
   /** The version that runs. */
@@ -284,10 +286,10 @@ export class UpdateError extends Error {
 
 /**
  * Looks for a newer version, and replaces the daemon or the agent by it. Resolves when the upgrade
- * has ended. A daemon that is replaced is stopped before its update() resolves. An agent still gets
- * its events while update() runs. For an agent, update() first waits until the agent is active and
- * its own trial is over. Throws an UpdateError if the update fails. No release is then
- * half-written. A release that was added stays, and the next call continues with that release. A
- * second call before the first has ended throws an UpdateError.
+ * has ended; a daemon that is replaced is stopped before that. An agent still gets its events
+ * meanwhile; its update waits until the agent is active and its own trial is over.
+ *
+ * Throws an UpdateError if the update fails, or if another update is under way. No release is then
+ * half-written. A release that was added stays, and the next call continues with it.
  */
 export function update(options?: UpdateOptions): Promise<Update>;

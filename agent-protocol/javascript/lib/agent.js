@@ -18,7 +18,7 @@ const protocolVersion = 1;
 // agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
-const timerMsMax = 2 ** 31 - 1; // with a longer time, setTimeout() waits for only 1 ms
+const timerMsMax = 2 ** 31 - 1; // setTimeout() would wait for only 1 ms if the time were longer
 
 let opened = false; // true after the first Agent.open(): a process can open only one conversation
 
@@ -37,10 +37,9 @@ function openAgain(number, flags) {
   }
 }
 
-// Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
-// inherit the pipes, and text that the program prints does not go to the upgrader. Node.js has no
-// dup2(), so each pipe is opened again. Then descriptor 0 or 1 is closed, and the next open() gets
-// its number.
+// Moves the pipes from descriptors 0 and 1 to private ones, so that child processes do not inherit
+// them and printed text does not go to the upgrader. Node.js has no dup2(), so each pipe is opened
+// again, descriptor 0 or 1 is closed, and the next open() gets that number.
 function takePipes() {
   const input = openAgain(0, 'r');
   const output = openAgain(1, 'w');
@@ -51,11 +50,12 @@ function takePipes() {
     fs.openSync('/proc/self/fd/2', 'a');
   } catch {
     // The file of standard error cannot be opened again: it is a socket, or it belongs to another
-    // user. So descriptor 1 becomes /dev/null, and console.log() writes through process.stderr.
+    // user. Make descriptor 1 /dev/null, and let console.log() write through process.stderr.
     fs.openSync('/dev/null', 'w');
     const get = () => process.stderr;
     Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });
-    console._stdout = process.stderr; // after its first use, console keeps the old stream here
+    // console keeps the old stream in this property after its first use
+    console._stdout = process.stderr;
   }
   return {
     input: new net.Socket({ fd: input, readable: true, writable: false }),
@@ -86,16 +86,21 @@ export class Agent {
   // Starts the conversation, and must be the first thing that a program does. `version` is the
   // version of the program, at most 128 bytes. `features` names the features that the program has,
   // at most 16 names of at most 32 bytes. If the program and the upgrader have the feature
-  // `readiness`, init is told that the service is ready when the program calls healthy(), in every
-  // role, and not at `activate`.
+  // `readiness`, init is told that the service is ready when a first agent or a fallback calls
+  // healthy(), and not already at `activate`.
   //
-  // After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-  // AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
-  // exits at once with status 143, and an active agent gets `stop`. Without an upgrader, nothing is
-  // sent, and descriptors and environment are left alone. Throws an error with code EBUSY if this
-  // process has opened its conversation before. Throws an error with code ENOTCONN if an agent has
-  // executed this program in its own place. Throws an error in a worker thread, and in a worker of
-  // node:cluster whose parent is an agent.
+  // With an upgrader, these things are true afterwards:
+  // - `hello` has been sent.
+  // - Descriptor 0 is /dev/null, and 1 is a copy of 2.
+  // - The AGENT_PROTOCOL variables are gone from the environment.
+  // - SIGTERM is caught: a held agent (one that must not work yet) exits at once with status 143,
+  //   an active one gets `stop`.
+  //
+  // Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+  //
+  // Throws an error with code EBUSY if this process has opened its conversation before, and with
+  // code ENOTCONN if an agent has executed this program in its own place. Also throws an error in a
+  // worker thread, and in a worker of node:cluster whose parent is an agent.
   static open(version, { features = [] } = {}) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -106,8 +111,8 @@ export class Agent {
     const named = messages.checkFeatures(features);
     const alone = process.env.AGENT_PROTOCOL === undefined;
     if (!alone && !isMainThread) throw new Error('only the main thread can open the conversation');
-    // A worker executes the agent's program again, but has no upgrader, so an agent in the worker
-    // would activate itself beside its parent.
+    // A worker executes the agent's program again, but has no upgrader. An agent in the worker
+    // would therefore activate itself beside its parent.
     if (alone && cluster.isWorker && mark.isOfParent()) {
       throw new Error(
         'a worker of node:cluster has no upgrader of its own: call Agent.open() only if ' +
@@ -136,8 +141,8 @@ export class Agent {
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
-      // Ignore errors of the output pipe: they mean that the upgrader has gone. Then the input ends
-      // as well, and the end of input is handled.
+      // Ignore errors of the output pipe. They mean that the upgrader has gone; the end of input
+      // says the same, and is handled.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();
@@ -215,8 +220,8 @@ export class Agent {
 
   // Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
   // check's name and reason, runs no further check and throws an error. The program must then exit
-  // without any other effect. If a check throws an error, ready() throws it, too, and has sent
-  // nothing: the program may call ready() again, which runs all checks again.
+  // without any other effect. If a check throws an error, ready() throws that error, has sent
+  // nothing and may be called again.
   async ready() {
     this.#ask('ready');
     for (const { name, check } of this.#checks) {
@@ -229,10 +234,10 @@ export class Agent {
     this.#say('ready');
   }
 
-  // Tells the upgrader that this agent must not be given the work (if the agent is held), or must
-  // not keep the work (if it is on trial). A held agent must then exit. An agent on trial is told
-  // to stop. `reason` is cut to 1,024 bytes. Resolves when the whole message has been written to
-  // the pipe, or the upgrader has gone.
+  // Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
+  // the work. An agent that is not active must then exit; an agent on trial is told to stop.
+  // `reason` is cut to 1,024 bytes. Resolves when the whole message has been written to the pipe,
+  // or the upgrader has gone.
   unfit(reason) {
     return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
   }
@@ -252,11 +257,13 @@ export class Agent {
   }
 
   // Confirms a clean stop. All work must be finished or given up before the call, and the program
-  // must exit after it. `state` is passed to the next agent. It has at most 32,768 bytes, and at
-  // most 65,000 when it is escaped for JSON. If the state is refused, nothing has been confirmed:
-  // call the function again, with a state that fits or without one. Resolves when the whole message
-  // has been written to the pipe, or the upgrader has gone. After a stop that the upgrader did not
-  // request (a signal, the end of input), nothing is sent.
+  // must exit after it. `state` is passed to the next agent: at most 32,768 bytes, and at most
+  // 65,000 when escaped for JSON. Resolves when the whole message has been written to the pipe, or
+  // the upgrader has gone.
+  //
+  // If the state is refused, nothing has been confirmed: call again with another state, or without
+  // one. After a stop that the upgrader did not request (a signal, the end of input), nothing is
+  // sent.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });
@@ -264,17 +271,18 @@ export class Agent {
   }
 
   // Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then
-  // committed at once. With the feature `readiness`, every active agent must call this function,
-  // and init is then told that the service is ready. With an upgrader, throws an error if this
-  // agent is not active, if it has said `unfit`, or (without the feature) if it is not on trial.
+  // committed at once. With the feature `readiness`, a first agent or a fallback must call this
+  // function, and init is then told that the service is ready. With an upgrader, throws an error if
+  // this agent is not active, if it has said `unfit`, or (without the feature) if it is not on
+  // trial.
   healthy() {
     this.#say('healthy');
   }
 
-  // Asks the upgrader for more time: the current deadline of this agent is moved to `ms`
-  // milliseconds (1 to 86,400,000) from now, unless the deadline is later already. May be called
-  // before ready(), and between the event `stop` and stopped(). With the feature `readiness`, it
-  // may also be called between the event `activate` and healthy().
+  // Asks the upgrader for more time: moves this agent's current deadline to `ms` milliseconds (1 to
+  // 86,400,000) from now, unless the deadline is later already. May be called before ready(), and
+  // between `stop` and stopped(). With the feature `readiness`, it may also be called between
+  // `activate` and healthy().
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

@@ -1,6 +1,6 @@
 // Reads one line of JSON strictly. JSON.parse accepts an object in which a name occurs twice, and
-// does not distinguish 1.0 from 1. In members of a message, agent-protocol(7) forbids repeated
-// names, and fractions such as 1.0. So each number is kept as it was spelled, in a `Spelt`.
+// does not distinguish 1.0 from 1. agent-protocol(7) forbids both in the members of a message. So
+// each number is kept as it is written, in a `Spelt`.
 
 const nestingMax = 32;
 

@@ -1,10 +1,8 @@
-// This file leaves and finds the mark by which a process recognizes that it has been an agent. The
-// mark is needed because opening the conversation removes the upgrader's variables from the
-// environment. A program that an agent executes in its own place would therefore find no upgrader.
-// The program would then activate itself, although a different agent may be active. The mark is an
-// environment variable with this process's pid and the time at which this process was started.
-// Processes that the agent starts inherit the variable, but have other pids, so they are not taken
-// for the agent.
+// Leaves and finds the mark by which a process recognizes that it has been an agent. Opening the
+// conversation removes the upgrader's variables from the environment. Without the mark, a program
+// that an agent executes in its own place would find no upgrader, and activate itself although
+// another agent may be active. The mark is an environment variable with this process's pid and
+// start time. Child processes inherit it, but have other pids, so they are not taken for the agent.
 
 import fs from 'node:fs';
 import process from 'node:process';

@@ -1,7 +1,6 @@
-// This file turns messages into lines, and lines into events. It checks the limits of
-// agent-protocol(7), and keeps no state. A text or a number that cannot be sent causes a RangeError
-// or a TypeError. No text is cut, except by fit(). A received line that agents must ignore by
-// agent-protocol(7) becomes null.
+// Turns messages into lines, and lines into events. Checks the limits of agent-protocol(7), and
+// keeps no state. A text or a number that cannot be sent causes a RangeError or a TypeError; only
+// fit() cuts texts. A received line that agents must ignore becomes null.
 
 import { Members, Spelt, parseLine } from './json.js';
 
@@ -137,7 +136,7 @@ function take(members, name, fits, required = true) {
 const isTruth = (value) => typeof value === 'boolean';
 const isObject = (value) => value instanceof Members;
 
-// The functions `is...` below throw an error, as take() does, if the text breaks a rule.
+// The next functions return true, or throw an error if the text breaks a rule.
 const isText = (bytesMax) => (value) => checkText('a member', value, bytesMax) === value;
 const isId = (value) => checkId(value) === value;
 const isState = (value) => checkState(value) === value;
@@ -148,8 +147,8 @@ const text = (members, name, bytesMax = lineBytesMax, required = true) =>
 const optionalText = (members, name, bytesMax) => text(members, name, bytesMax, false);
 const id = (members, required = true) => take(members, 'id', isId, required);
 
-// Returns an integer from `least` to `most`. Without these limits, an integer may be as large as
-// every reader of JSON reads it exactly.
+// Returns an integer from `least` to `most`. By default, `most` is the largest integer that every
+// reader of JSON reads exactly.
 const integer = (members, name, least = 1, most = Number.MAX_SAFE_INTEGER, required = true) => {
   const fits = (value) =>
     value instanceof Spelt &&

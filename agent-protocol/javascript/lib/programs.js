@@ -8,7 +8,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import process from 'node:process';
 
-const outputBytesMax = 16_777_216; // enough: a list of a thousand releases has half a megabyte
+// a list of a thousand releases is half a megabyte, so this is enough
+const outputBytesMax = 16_777_216;
 const reasonCharactersMax = 600; // the most that an error shows of a program's last lines
 
 /** An update failed. `deed` names the step that failed, and `reason` says why. */
@@ -21,9 +22,9 @@ export class UpdateError extends Error {
   }
 }
 
-// Returns the path of one of the upgrader's own programs. If `directory` was given, the path is in
-// that directory. Otherwise the path is in the npm package @upgrader/linux-ARCH. If that package
-// does not have the program, returns the program's bare name, which is then looked up in PATH.
+// Returns the path of one of the upgrader's own programs: in `directory` if it is given, otherwise
+// in the npm package @upgrader/linux-ARCH. If the package does not have the program, returns its
+// bare name, which is then looked up in PATH.
 export function programPath(name, directory) {
   if (directory !== undefined) return path.join(directory, name);
   try {

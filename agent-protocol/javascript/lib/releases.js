@@ -69,9 +69,9 @@ export class Releases {
     return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
   }
 
-  // Chooses the release that should replace the running version, verifies that release, and records
-  // that an upgrade to it begins. Returns { id, release }, or null if no release should replace the
-  // running version.
+  // Chooses and verifies the release that should replace the running version, and records that an
+  // upgrade to it begins. Returns { id, release }, or null if no release should replace the running
+  // version.
   async try(running, keys) {
     const words = [`--running=${running}`, ...(keys ? [`--keys=${path.resolve(keys)}`] : [])];
     const told = await this.#run(`try what is newer than ${running}`, 'try', ...words);

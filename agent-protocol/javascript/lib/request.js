@@ -57,10 +57,10 @@ export async function recordFailures(agent, releases) {
   }
 }
 
-// Requests the upgrade. If the upgrade fails or is refused, resolves to the failure. Resolves to
-// null if this agent is told to stop after the whole request has been written to the pipe: then the
-// upgrader probably replaces this agent now. The wait cannot be interrupted, since an upgrade that
-// the upgrader has accepted continues in any case.
+// Requests the upgrade. Resolves to the failure if the upgrade fails or is refused. Resolves to
+// null if this agent is told to stop after the request has been written to the pipe: the upgrader
+// then probably replaces the agent. The wait cannot be interrupted, since an accepted upgrade
+// continues in any case.
 export function request(agent, id, executable) {
   const refused = (reason) =>
     agent[upgrading].tell({ type: 'upgrade_failed', failure: { id, stage: 'request', reason } });

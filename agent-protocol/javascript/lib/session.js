@@ -1,24 +1,29 @@
-// The agent's half of the conversation as a state machine. It decides what the program may say now,
-// which of the upgrader's messages the program gets, and when it must exit. It does no input or
-// output, and reads no clock: agent.js performs the actions.
+// The agent's half of the conversation with its upgrader, as a state machine: it decides which
+// messages the program may send, which of the upgrader's messages the program gets, and when the
+// program must exit. It does no input or output, and reads no clock: agent.js performs the actions.
 //
-// An agent is `silent` until it has said `hello`. Then it is held, which means that it must not
-// work yet: it is `starting` until it says `ready`, and then `ready`. The message `activate` makes
-// it `active`. A stop makes it `stopping`, whether the cause is a `stop` from the upgrader, a
-// SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `active`
-// again. An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have
-// the feature `readiness`, an active agent may also say `healthy` without a trial, and may say
-// `extend` before its `healthy`. When the agent has said `stopped`, it is `stopped`. A held agent
-// that has said `unfit` or must exit immediately is `ended`.
+// The states of an agent:
 //
-// A message from the upgrader that does not fit the agent's state changes nothing, and the program
-// does not get it. Usually two messages have crossed: the upgrader has sent its message before it
-// could read the agent's message that changed the state. Two cases are special. A stop for an
-// upgrade that the agent has cancelled is ignored, since the `cancel` counts as the answer to that
-// stop. A stop that comes after the agent has stopped by itself is answered with `stopped`.
+// - `silent`: it has not said `hello` yet.
+// - `starting`: it has said `hello`, and must not work yet (it is held).
+// - `ready`: it has said `ready`, and is still held.
+// - `active`: the upgrader has sent `activate`, and the agent works.
+// - `stopping`: a stop was requested by the upgrader, by SIGTERM or by the end of input. If the
+//   stop was for an upgrade, the agent becomes active again when it says `cancel`.
+// - `stopped`: it has said `stopped`.
+// - `ended`: it was held, and has said `unfit` or must exit immediately.
+//
+// An active agent may say `healthy` while it is on trial, unless it has said `unfit`. If both sides
+// have the feature `readiness`, it may also say `healthy` without a trial, and `extend` before its
+// `healthy`.
+//
+// A message from the upgrader that does not fit the agent's state is ignored. Usually it has
+// crossed a message of the agent on the way: a `stop` for an upgrade that the agent has just
+// cancelled, for example. Only a `stop` for an agent that has stopped by itself is answered, with
+// `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
-// `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
+// `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused; all other messages are
 // accepted and have no effect.
 
 const exitInputEnded = 1;
@@ -43,7 +48,8 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
-    this.atBoot = false; // a fallback, started at boot because the first agent had failed
+    // true for a fallback that was started at boot, because the first agent had failed
+    this.atBoot = false;
     this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said `unfit`
     this.request = null; // the id of a requested upgrade that the upgrader has not answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
@@ -193,7 +199,7 @@ export class Session {
         // move, so the `extend` is not sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
-      default: // heartbeat and status change no state
+      default: // heartbeat and status do not change the state
     }
     return [send];
   }

@@ -1,7 +1,7 @@
 // The sources of newer versions: npm's registry, a directory of published files, a URL. A source
-// has two functions. newest() returns the newest version that the source offers, or null if only
-// add() can find out which version that is. add(scratch) adds the newest version to the directory
-// of releases; `scratch` is a temporary directory.
+// has two functions. newest() returns the newest version that the source offers, or null if only a
+// fetch can tell. add(scratch) adds that version to the directory of releases; `scratch` is a
+// temporary directory.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -67,8 +67,8 @@ function entryOf(packed, wanted) {
   return packed.main ?? 'index.js';
 }
 
-// Throws an UpdateError if npm's lock file lacks the hash of a package. npm checks a fetched
-// package only against the hash in the lock file, and would not check a package without a hash.
+// Throws an UpdateError if npm's lock file lacks the hash of a package: npm would not check such a
+// package after fetching it.
 function checkLock(deed, file) {
   const { packages = {} } = parsed(deed, fs.readFileSync(file, 'utf8'));
   for (const [name, each] of Object.entries(packages)) {
@@ -124,9 +124,9 @@ export class Registry {
 
 // ---- published files
 
-// Returns the manifest in a file, or null if the file is not a manifest. Nobody has checked the
-// file yet. It may be a FIFO: without O_NONBLOCK, the open would then block the whole program until
-// somebody opens the FIFO for writing.
+// Returns the manifest in a file, or null if the file is not a manifest. The file is not trusted,
+// and may be a FIFO: without O_NONBLOCK, the open would block until somebody opens the FIFO for
+// writing.
 function readManifest(file) {
   let descriptor;
   try {
@@ -180,8 +180,8 @@ export class Directory {
   }
 }
 
-// A source that is one URL. For each newer version, the publisher replaces the manifest at this
-// URL. Only agent-releases fetches the manifest, so newest() does not know the version.
+// A source that is one URL, at which the publisher replaces the manifest for each newer version.
+// newest() cannot know the version, because only agent-releases fetches the manifest.
 export class Url {
   constructor(releases, name, { url, keys }) {
     Object.assign(this, { releases, name, url, keys });

@@ -1,10 +1,8 @@
-// Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
-// waits until the upgrader has replaced the daemon by that version, and reports how the upgrade
-// ended. See README.md, "A daemon that updates itself" and "An agent that updates itself".
-//
-// sources.js knows where versions come from, and releases.js where they are kept. The ledger of
-// agent-releases(1) says whether a version has failed. For an agent, request.js requests the
-// upgrade. For a daemon, agentify, which watches the directory of releases, requests the upgrade.
+// Lets a daemon or an agent update itself: looks for a newer version, adds it to the directory of
+// releases, waits until the upgrader has replaced the program, and reports how the upgrade ended.
+// sources.js knows where versions come from, and releases.js where they are kept. An agent requests
+// the upgrade itself (request.js); for a daemon, agentify requests it, which watches the directory
+// of releases. See README.md, "A daemon that updates itself".
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -21,13 +19,13 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-// How long to wait for an upgrade to begin, in milliseconds. This time is longer than the trial of
-// the current version, which must end first and by default takes 30 seconds.
+// How long to wait for an upgrade to begin, in milliseconds. This is longer than the trial of the
+// current version (30 seconds by default), which must end first.
 const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';
 
-// True during an update: two updates at the same time would fetch the same version twice.
+// True during an update: two updates at once would fetch the same version twice.
 let busy = false;
 
 // ---- the options of an update
@@ -39,7 +37,7 @@ function packageAbove(program) {
       const { name } = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
       if (typeof name === 'string') return name;
     } catch {
-      // This directory has no package.json that can be read. Go on with the directory above.
+      // No package.json can be read here: go on with the parent directory.
     }
     if (here === path.dirname(here)) return undefined;
   }
@@ -99,8 +97,8 @@ async function prepare(options, { releases, running: known }) {
 
 // ---- finding the newest release, and fetching it into a temporary directory
 
-// Removes a temporary directory. Ignores a failure: the next update tries again to remove it.
-// Besides, an update of a different process may be removing the directory at this moment.
+// Removes a temporary directory. Ignores a failure: another process may be removing the directory
+// at this moment, and the next update tries again.
 function removeScratch(directory) {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
@@ -166,8 +164,8 @@ async function newestRelease({ source, list, running }) {
 
 // ---- the outcome of the requested upgrade, and the removal of old releases
 
-// Waits until the ledger says how the upgrade to this release has ended. If `list` already has an
-// ending for this release, that ending belongs to an earlier upgrade, and does not count.
+// Waits until the ledger (the record of tried versions) says how the upgrade to this release has
+// ended. An ending that is in `list` already belongs to an earlier upgrade, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -249,9 +247,8 @@ async function updateAgent(options, prepared) {
   const { releases, list, running } = prepared;
   if (!list) return replaceByNewest(options, prepared);
   await recordFailures(options.agent, releases);
-  // try() also records that the running version is committed, so it is called before anything else
-  // can fail. If try() itself fails, for example because a release is damaged, the update goes on:
-  // a newer version may still be fetched.
+  // Call try() first, since it also records that the running version is committed. If it fails, for
+  // example because a release is damaged, continue: a newer version may still be fetched.
   let fault = null;
   const due = await releases.try(running, options.keys).catch((error) => {
     fault = error;
@@ -297,14 +294,14 @@ export async function update(options = {}) {
     const { agent, signal } = options;
     if (agent) checkAgent(agent);
     const found = findReleases(options);
-    // The releases must be read only after mayRequest(), since that call may wait for a long time,
-    // and an operator may change the releases meanwhile.
+    // Read the releases only after mayRequest(), which may wait for a long time: an operator may
+    // change the releases meanwhile.
     if (agent && !await mayRequest(agent, signal)) {
       return { outcome: 'stopping', version: found.running };
     }
     const prepared = await prepare(options, found);
-    // Old releases must be removed before the upgrade: after a successful upgrade, this process no
-    // longer runs.
+    // Remove old releases before the upgrade: after a successful upgrade, this process no longer
+    // runs.
     const { warning } = await prune(prepared, options);
     const ended = await (agent ? updateAgent : updateOnce)(options, prepared);
     return withWarning(ended, warning);

@@ -3,21 +3,21 @@
 
 const unrecordedMax = 16;
 
-// An Agent has its object of the class Upgrading under this key, a symbol. Only this package uses
-// the key.
+// The key, a symbol, of the property in which an Agent keeps its Upgrading. Only this package uses
+// it.
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {
-  // Failures that the upgrader has reported, and that update() has not recorded yet. The failed
-  // upgrade may have been requested by a different program, such as upgraderctl, or by the previous
-  // agent.
+  // Failures that the upgrader has reported, and that update() has not recorded yet. Not all are of
+  // update()'s own upgrades: upgraderctl or the previous agent may have requested the failed
+  // upgrade.
   failures = [];
   #session;
   #closed = false;
   #watchers = new Set();
 
-  // `sending` returns a function. That function returns whether all messages that the program had
-  // sent before the call of `sending` have been written to the pipe.
+  // `sending()` returns a function that tells whether all messages that the program had sent before
+  // that call have been written to the pipe.
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;

@@ -21,15 +21,15 @@ function newFifo(directory, name) {
 
 // In these tests each agent is a process, and the test takes the part of the upgrader.
 
-// Runs the program under a fake upgrader, which has written these messages to the agent's input.
-// Returns the types of the agent's messages, and the text that the agent has printed. The agent's
-// pipes are FIFOs that the test makes: spawn() itself would make sockets.
+// Runs the program under a fake upgrader that has written these messages to the agent's input.
+// Returns the types of the agent's messages, and the text that the agent has printed. The pipes are
+// FIFOs made by the test, because spawn() would make sockets.
 async function played(program, ...messages) {
   return playedWith({}, program, ...messages);
 }
 
-// Does the same as played(), with one exception: if the argument `stdin` or `stderr` is 'pipe',
-// that descriptor of the agent is a socket made by spawn().
+// Does the same as played(), except that a `stdin` or `stderr` of 'pipe' makes that descriptor of
+// the agent a socket.
 async function playedWith({ stdin, stderr }, program, ...messages) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
   const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));

@@ -102,9 +102,9 @@ test('a clock that is set while an upgrade is waited for ends no wait', async (c
 
 // ---- the update of an agent, with answers of agent-releases that the test has written
 
-// A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
-// file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
-// with the content of that file as the error.
+// A fake agent-releases. Its n-th call of a command, such as `try`, prints the file try.n, or else
+// the file try. If there is a file try.n.fault, the call fails with that file's content as the
+// error.
 const program = `#!/bin/sh
 cd "\${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done
@@ -114,8 +114,8 @@ if [ -f "$file.fault" ]; then cat "$file.fault" >&2; exit 6; fi
 cat "$file" 2>>faults || cat "$word"
 `;
 
-// Returns an agent that is active; with the role `candidate` it is also on trial. Each upgrade that
-// the agent requests is accepted, and then the agent is told to stop for that upgrade.
+// Returns an active agent; with the role `candidate` it is also on trial. Each upgrade that it
+// requests is accepted, and the agent is then told to stop for that upgrade.
 function luckyAgent(role) {
   const agent = agentOf(role);
   const { upgrade } = agent;
@@ -127,8 +127,8 @@ function luckyAgent(role) {
   return agent;
 }
 
-// Makes a directory of releases. Returns an object with functions that set the answers of the
-// program that stands in for agent-releases, and with a function that calls update().
+// Makes a directory of releases. Returns functions that set the answers of a fake agent-releases,
+// and one that calls update().
 function makeWorld(context) {
   const place = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'update-')));
   context.after(() => fs.rmSync(place, { recursive: true }));
