@@ -17,13 +17,13 @@ namespace {
 // so after this pause one read gets many lines.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// How long after a copied line the position is saved. After a crash, the next agent must compare
-// with the input only those records that were written since the last save. A save after each line
-// would be too slow, because a save includes a sync.
+// How long after a copied line the position is saved. The next agent has to check all records since
+// the last save if this agent crashes. A save after each line would be too slow, because a save
+// includes a sync.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The interval at which the agent looks for new lines in the input, in case the system does not
-// report that the input has changed.
+// How often the agent looks for new lines even if the system has not reported a change of the
+// input.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
@@ -31,7 +31,7 @@ constexpr std::uint64_t slow_stop_ms = 2'000;
 constexpr std::uint64_t us_per_ms = 1'000;
 
 // The number of heartbeats that are sent within `watchdog_ms`. The protocol requires two. With
-// four, the upgrader does not regard this agent as silent if one heartbeat comes late.
+// four, one late heartbeat does not make the upgrader regard this agent as silent.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -155,8 +155,8 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// Starts to send heartbeats. A timer sends them, on the same event loop that does the agent's work.
-// So an agent that hangs sends no heartbeats.
+// Starts to send heartbeats, from a timer on the event loop that also does the agent's work: an
+// agent that hangs then sends no heartbeats.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
@@ -231,8 +231,8 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Writes the position file in its newest format, which the previous version may be unable to read,
-// and begins to look for new releases. Called when the upgrader can no longer fall back to the
+// Makes the position file's format the newest one, which the previous version may be unable to
+// read, and begins to look for new releases. Called when the upgrader no longer falls back to the
 // previous version: at the commit or, without a trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
@@ -273,7 +273,7 @@ void SampleAgent::on(const Agent::Stop& stop) {
 // Finishes the stop. No line is copied only in part at this point, since work() copies whole lines.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // if `candidate_lost` came during save(), clears stop_
+  take_events();  // if `candidate_lost` came during save(), this clears stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));
@@ -283,8 +283,8 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// Takes the work back, because the candidate was lost. Until this agent sends `stopped`, it keeps
-// everything that it needs for its work, so it simply continues.
+// Takes the work back, because the candidate was lost. The agent has kept everything that it needs
+// for its work, so it simply continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;
   if (!agent_.cancel(candidate.id, "the candidate was lost")) return;

@@ -38,7 +38,7 @@ class EventLog {
   std::string version_;
 };
 
-// The gate of an upgrade, at which a candidate that is ready waits until an operator makes the file
+// The gate of an upgrade: a candidate that is ready waits until an operator makes the file
 // `confirm`. The agent removes that file when it finds it, so one file confirms only one upgrade.
 class Gate {
  public:
@@ -99,8 +99,8 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The member `watchdog_ms` of `welcome`: after this time without a heartbeat, the upgrader
-  // regards the agent as silent. Absent if the upgrader expects no heartbeats.
+  // The interval within which the upgrader expects a heartbeat (`watchdog_ms` of `welcome`); absent
+  // if it expects none.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active

@@ -1,13 +1,11 @@
 // Copies lines of the input into records of the output. No line is lost or copied twice, because:
 // * A save syncs the output before it writes the position file. So the output is never shorter than
-//   the position says, and the records after the position were written after the last save.
-// * A save comes before the first record of each input file, and before the first record of a
-//   truncated file, which is read from its start. So all records after the saved position come from
-//   the file that the position names.
-// * After a crash, each complete record after the position is compared with the next line of that
-//   file. If record and line agree, the line has been copied. The first record that differs, for
-//   example because it was written only in part, is removed together with all later records, and
-//   the lines of the removed records are copied again.
+//   the position says.
+// * A save comes before the first record of each input file, also of a truncated one. So all
+//   records after the saved position come from the file that the position names.
+// * After a crash, each record after the position is compared with the next line of that file. A
+//   record that is equal has been copied. The first one that differs, and all after it, are
+//   removed, and their lines are copied again.
 
 #include "sample-agent/copier.h"
 
@@ -90,9 +88,8 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
-  // Sync the directory before the position file is read. A killed agent may have renamed the
-  // position file without syncing the directory, and a power cut must not bring the older position
-  // back.
+  // Sync the directory before the position file is read. A killed agent may have renamed the file
+  // without a sync, and a power cut must not bring the older position back.
   if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
@@ -132,8 +129,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Open the file that has the input's name now. From then on the copier's position names this
-  // file, even if the file is rotated before its first line is copied.
+  // Open the file that has the input's name now, so that the position names this file, even if it
+  // is rotated before its first line is copied.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
@@ -149,9 +146,9 @@ Outcome Copier::recover(std::uint64_t now_us) {
   return output_.cut(end.value());
 }
 
-// Compares the records after the saved position with the lines of the input. If the input was not
-// found (`following` is false), checks only that the records are well formed and numbered in
-// sequence. Returns the offset in the output at which the correct records end.
+// Compares the records after the saved position with the lines of the input. Without an input
+// (`following` is false), checks only their form and their numbers. Returns the offset in the
+// output at which the correct records end.
 Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};

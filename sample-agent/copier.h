@@ -81,11 +81,9 @@ struct CopierSettings {
 
 class Copier {
  public:
-  // Makes a copier that continues the work of the agent that was active last. If that agent has
-  // sent the message `stopped`, `state` is the text of this message's member `state`, in which the
-  // agent has written its position. That position is used if it agrees with the size of the output.
-  // Otherwise the position in the position file is used, and the records after that position are
-  // compared with the input.
+  // Makes a copier that continues the work of the last active agent. `state` is the position that
+  // this agent has sent with `stopped`, if it has. If `state` is absent, or does not agree with the
+  // size of the output, the position file is used, and later records are compared with the input.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
@@ -94,8 +92,8 @@ class Copier {
   // have been copied. Returns true if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long, counted from the last copy(), the agent must still wait until it may leave a
-  // rotated file for the next file. Returns nothing if no such wait is under way.
+  // Returns how long the agent must still wait, from the last copy(), before it leaves a rotated
+  // file for the next one. Returns nothing if there is no such wait.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
   // Makes the written records durable, and then writes the position file durably.
@@ -103,9 +101,8 @@ class Copier {
 
   [[nodiscard]] bool has_unsaved() const { return next_ != saved_.next; }
 
-  // Makes later saves write positions in the newest format. Before this call, positions keep the
-  // format of the position file, so that the previous version can read them if it gets the work
-  // back.
+  // Makes later saves use the newest format of the position. Until then, they use the format of the
+  // position file, so that the previous version can read it if the upgrade fails.
   void use_newest_format() { format_ = settings_.position_format; }
 
   // Returns the position of the last save, as the `state` for the next agent.

@@ -20,7 +20,8 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  // Let the kernel kill this agent when the upgrader dies: an agent that hangs would stay for ever.
+  // Let the kernel kill this agent when the upgrader dies: otherwise an agent that hangs would stay
+  // for ever.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (true)
     pause();

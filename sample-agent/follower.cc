@@ -86,8 +86,8 @@ std::vector<RotatedFile> rotated_files(const std::string& path) {
 
 namespace {
 
-// How long a rotated file is still watched after the agent has gone on to the next file. A writer
-// that has not noticed the rotation may still add lines to the rotated file.
+// How long a rotated file is still watched after the agent has gone on to the next file: a writer
+// that has not noticed the rotation may add lines to it.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -100,8 +100,8 @@ Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
 // Opens the file that the position names, and continues at the position's offset. Recognizes the
-// file by its inode and, if the position has a mark, also by the mark. Ignores the device number,
-// which may change at a reboot.
+// file by its inode and by the position's mark, if there is one. Ignores the device number, which
+// may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -224,11 +224,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns true if nobody has written to the followed file for `rotate_wait_us`. This time is
-// counted from the last write that the file's metadata shows, so a new agent need not wait from the
-// beginning. The metadata may show a time in the future, because a different machine has written
-// the file or this machine's clock was set back. In this case, the time is counted from when this
-// agent first saw the file unchanged.
+// Returns true if nobody has written to the followed file for `rotate_wait_us`. The time is counted
+// from the file's last write, so that a new agent need not wait from the beginning. If that write
+// lies in the future (another machine's clock, or a clock that was set back), the time is counted
+// from when this agent first saw the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};

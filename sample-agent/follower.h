@@ -34,8 +34,8 @@ struct RotatedFile {
 // number. The file called `base` is the newest, and comes last.
 void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
-// Returns the files of the log at `path`, oldest first. If the directory changes at every reading,
-// a rotation is under way and the order cannot be trusted, so an empty list is returned.
+// Returns the files of the log at `path`, oldest first. Returns an empty list if the directory
+// changes at every reading: a rotation is under way, and the order cannot be trusted.
 [[nodiscard]] std::vector<RotatedFile> rotated_files(const std::string& path);
 
 // ---- the follower
@@ -43,9 +43,9 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 // All times are in microseconds since the epoch.
 class Follower {
  public:
-  // Makes a follower of the input at `path`. The follower leaves a rotated file for the next file
-  // only when nobody has written to the rotated file for `rotate_wait_us`, because a writer may add
-  // lines to it until it opens the new file.
+  // Makes a follower of the input at `path`. A rotated file is left for the next file only if
+  // nobody has written to it for `rotate_wait_us`: a writer may add lines to it until it opens the
+  // new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
   // Continues at the file and the offset in `position`, even if that file has been renamed. Returns
@@ -53,10 +53,9 @@ class Follower {
   // now.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
-  // Returns the next line, like Lines::peek(). When all lines of the current file have been taken,
-  // goes on to the next file under two conditions: nobody has written to the current file for long
-  // enough, and the file with the input's name is not empty. If the current file was truncated,
-  // reads it from its start.
+  // Returns the next line, like Lines::peek(). At the end of the current file, goes on to the next
+  // one if nobody has written to the current file for long enough, and the file with the input's
+  // name is not empty. Starts again at the beginning of a truncated file.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
@@ -65,15 +64,15 @@ class Follower {
   // next file yet.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
-  // Returns how many times the follower has begun to read a file: once for its first file, once for
-  // each next file, and once more after each truncation.
+  // Returns how many times the follower has begun to read a file. A truncated file counts once
+  // more.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
   // Returns the identity of the file that is followed, or nothing if no file has been opened yet.
   [[nodiscard]] std::optional<FileId> file() const;
 
-  // Sets the members of `position` that say where the next line begins: the input file, the offset,
-  // and the mark (a fingerprint of the bytes before the offset).
+  // Sets the members of `position` that say where the next line begins: the file, the offset and
+  // the mark (a fingerprint of the bytes before the offset).
   void note_place(Position& position) const;
 
   // Returns the reports for people about lines that may be missing. Leaves out reports that an

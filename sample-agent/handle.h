@@ -1,5 +1,5 @@
-// Classes that own a libuv handle. libuv still uses a handle that is being closed, until it calls
-// the handle's close callback. So that callback frees the handle's memory.
+// Classes that own a libuv handle. libuv uses a closed handle until it calls the close callback, so
+// that callback frees the memory.
 #pragma once
 
 #include <uv.h>
@@ -33,9 +33,9 @@ class Timer {
   std::unique_ptr<uv_timer_t, CloseHandle> handle_;
 };
 
-// Calls a function when the file `name` in a directory changes or, if `name` is empty, when any
-// file in the directory changes. If the system cannot watch files, the function is never called, so
-// the caller also needs a slow timer.
+// Calls a function when the file `name` in a directory changes, or any file if `name` is empty. If
+// the system cannot watch files, the function is never called, so the caller also needs a slow
+// timer.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

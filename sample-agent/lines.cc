@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// How many bytes identify a file: the bytes just before the next line, or just before the next
-// bytes to read. If fewer bytes are there, these identify the file. This number is large enough to
-// tell two logs apart, and so small that each read can read these bytes once more.
+// How many bytes identify a file: those just before the next line, or just before the bytes to read
+// next. The number is large enough to tell two logs apart, and small enough to be read again with
+// each read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
@@ -79,8 +79,8 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// Reads new bytes, and reads the bytes just before them again. If these earlier bytes have changed,
-// the file was truncated or overwritten, and the new bytes are not used.
+// Reads new bytes, and once more the bytes just before them. If the earlier bytes have changed, the
+// file was truncated or overwritten, and the new bytes are not used.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;
   const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);

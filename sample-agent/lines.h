@@ -25,13 +25,12 @@ class Lines {
   // if the file was truncated. The line is valid until the next call of a non-const function.
   [[nodiscard]] Result<std::optional<std::string_view>> peek();
 
-  // Returns true if the file was truncated or overwritten since it was read. Each read also reads
-  // again the bytes just before the new bytes. If these bytes have changed, nothing more is read
-  // from the file.
+  // Returns true if the file was truncated or overwritten since it was read: the bytes just before
+  // the new ones have changed. Nothing more is then read from the file.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-  // Returns the bytes that were read after the last newline. Must be called only after peek() has
-  // returned nothing, and only if the file was truncated or nobody writes to the file any more.
+  // Returns the bytes after the last newline. Must be called only after peek() has returned
+  // nothing, and only if the file was truncated or nobody writes to it any more.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 
   // Skips the line that peek() has returned.
@@ -40,8 +39,8 @@ class Lines {
   // Starts again at the beginning of the file, and drops the bytes that were read.
   void start_again();
 
-  // Returns the offset, in the file, at which the next line begins. The next line is the one after
-  // the last line that take() has skipped.
+  // Returns the offset in the file at which the next line begins: the one after the line that
+  // take() has skipped last.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
@@ -59,8 +58,8 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;  // the last bytes that were read from the file
-  // The index in buffer_ at which the next line begins. The bytes before this index are kept, so
-  // that the next read can compare them with the file.
+  // The index in buffer_ at which the next line begins. Some bytes before it are kept, so that the
+  // next read can compare them with the file.
   std::size_t begin_ = 0;
   std::size_t shown_ = 0;   // length of the text that peek() returned last; take() skips it
   std::size_t looked_ = 0;  // how many bytes from begin_ on are known to have no newline

@@ -22,8 +22,8 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Prints the error in the arguments, and sends it to the upgrader, which otherwise would see only
-// that the agent has exited.
+// Prints what is wrong with the arguments, and also sends it to the upgrader, which would otherwise
+// see only that the agent has exited.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(variant.version.text())) {

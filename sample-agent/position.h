@@ -1,9 +1,7 @@
 // The position that the copying has reached, as a value and as a short text. The agent writes the
-// text to the position file, and hands it over to the next agent in the member `state` of
-// `stopped`.
-//
-// The first line has the number of the format, so that an old version of the agent recognizes a
-// text whose format is too new for it:
+// text to the position file, and passes it to the next agent in the member `state` of `stopped`.
+// The number in the first line is the format, so that an old version of the agent recognizes a text
+// that is too new for it:
 //     sample-agent position 2
 //     input DEVICE INODE OFFSET
 //     next SEQUENCE-NUMBER
@@ -30,9 +28,8 @@ struct Position {
   std::uint64_t next = 1;    // the number of the next record
   std::uint64_t output_size = 0;
 
-  // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
-  // deleted log to a new file, which is then recognized by its different fingerprint. Absent in
-  // format 1.
+  // A fingerprint of the input's bytes just before the offset; absent in format 1. A new file may
+  // get the inode of a deleted log; its fingerprint then shows that it is another file.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;

@@ -41,10 +41,9 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   return no_room(directory, bytes, std::strerror(ENOSPC));
 }
 
-// Checks that `bytes` bytes can be written to this directory. Writes that many bytes to a file
-// without a name (O_TMPFILE), which the kernel removes when the file is closed. If a file without a
-// name cannot be made, checks the free space of the file system instead, which does not consider
-// quotas.
+// Checks that `bytes` bytes can be written to this directory, by writing them to a nameless file
+// (O_TMPFILE), which the kernel removes when it is closed. If that is not supported, checks the
+// free space of the file system, which does not consider quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes) {
   errno = 0;
   const Result<File> file = File::open(directory, O_WRONLY | O_TMPFILE);
@@ -94,9 +93,9 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the agent can read the directory of releases, in which it looks for new releases. If
-// the directory is on another machine, it may be readable again later. So the exit status for this
-// check is connection_status.
+// Checks that the agent can read the directory of releases, in which it looks for new releases. The
+// exit status for this check is connection_status: the directory may be on another machine, and
+// readable again later.
 Wrong check_connection(const Configuration& configuration) {
   if (configuration.releases.empty()) return std::nullopt;
   const auto follower = agent_releases::Follower::open(
@@ -104,8 +103,8 @@ Wrong check_connection(const Configuration& configuration) {
   return follower ? std::nullopt : Wrong(follower.reason());
 }
 
-// Checks that the input can be read. If the agent has read this input before, a missing input is
-// accepted, because during a rotation the input is missing for a moment.
+// Checks that the input can be read. A missing input is accepted if the agent has read it before,
+// because it is missing for a moment during a rotation.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);

@@ -1,6 +1,6 @@
 # Builds the sample agent and its variants, which differ only in variant.o. A variant is the program
-# $(BUILD)/sample-agent/variants/NAME. NAME is VERSION[-FAULT]. The first number of VERSION decides
-# the newest format of the position file that the variant knows.
+# $(BUILD)/sample-agent/variants/VERSION or VERSION-FAULT. The first number of VERSION decides which
+# formats of the position file the variant knows.
 
 sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc))
 sample_objects := $(BUILD)/objects/sample-agent

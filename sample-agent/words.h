@@ -1,5 +1,5 @@
-// Functions for strings. They split lines of this program's own small files, parse numbers, and
-// shorten strings for messages to the upgrader.
+// Functions for strings: they split lines of this program's own small files, parse numbers, and
+// shorten texts for messages to the upgrader.
 #pragma once
 
 #include <charconv>
