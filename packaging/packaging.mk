@@ -1,6 +1,6 @@
-# The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: they make the
-# files from which other projects build images and packages. See README.md. The target `make html`
-# makes a small web site from the pages of the manual and of docs/.
+# Makes the files from which other projects build images and packages (`make packaging`, `make
+# check-images`, `make npm` and `make wheels`; see README.md), and a small web site of the manual
+# and docs/ (`make html`).
 
 .PHONY: packaging check-images static-tools check-static-tools npm wheels
 packaging: dist
@@ -24,12 +24,11 @@ static-tools:
 	@packaging/static/tools $(static_tools) $(static_triplet) $(static)/musl_exceptions.specs
 	@cp $(upgrader_static) $(static_tools)/bin
 
-# `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
-# static programs. If ARCH is not amd64, each program is wrapped in a script that runs it in
-# qemu-user. For MIPS, qemu-user must emulate a processor with floating point (24Kf). On a processor
-# without it (24Kc), the Linux kernel emulates floating point for programs, but qemu-user does not.
-# agentify cannot be run in qemu-user, which has no subreapers. For mipsel, `make check-memory` runs
-# agentify in an emulated machine.
+# `make check-static-tools [ARCH=...]` runs some tests with the static agent-releases and agentify.
+# For a foreign ARCH, a script runs each program in qemu-user, with two exceptions. For MIPS, the
+# processor is one with floating point (24Kf), which Linux would emulate on a 24Kc, but qemu-user
+# does not. agentify needs subreapers, which qemu-user lacks: for mipsel, `make check-memory` tests
+# it in an emulated machine.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64

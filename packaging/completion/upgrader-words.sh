@@ -1,9 +1,9 @@
-# Functions that the bash completions of the upgrader's programs share. Each completion sources this
-# file, which is in the same directory. The functions need only bash. If bash-completion is loaded,
-# the functions use it to complete the arguments of AGENT and of other commands.
+# Functions that the upgrader's bash completions share. Each completion sources this file, which is
+# in the same directory. They need only bash; if bash-completion is loaded, they use it to complete
+# the arguments of AGENT and of other commands.
 
-# Prints the completions of a duration. If $1 begins with a number, the completions are that number
-# with each of the units. Otherwise they are some common durations.
+# Prints the completions of a duration: if $1 begins with a number, that number with each unit,
+# otherwise some common durations.
 _upgrader_durations() {
   local number=${1%%[!0-9]*}
   if [[ $number ]]; then
@@ -26,8 +26,8 @@ _upgrader_skip_option() {
 }
 
 # If the cursor is in the value of an option, sets `option` to the option's name and `current` to
-# the beginning of the value. If readline does not split words at `=`, also sets `kept` to
-# `--NAME=`, which must stand before each completion.
+# the beginning of the value. If readline does not split words at `=`, sets `kept` to `--NAME=`,
+# which each completion must then begin with.
 _upgrader_find_value() {
   if [[ $current == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 1]} current=
@@ -38,8 +38,8 @@ _upgrader_find_value() {
   fi
 }
 
-# Completes the value of an option. $1 is the name of a function. It is called with the option's
-# name and the beginning of the value, and prints the possible values, one in each line.
+# Completes the value of an option. $1 is a function that gets the option's name and the beginning
+# of the value, and prints the possible values, one in each line.
 _upgrader_offer_values() {
   mapfile -t COMPREPLY < <("$1" "$option" "$current")
   COMPREPLY=("${COMPREPLY[@]/#/$kept}")
@@ -66,9 +66,9 @@ _upgrader_offer_arguments() {
   fi
 }
 
-# Sets `program` to the index of PROGRAM, which a runner runs, among the words before the cursor. If
-# the word at the cursor must be PROGRAM, sets `program` to the index of that word; if it may be an
-# option, makes `program` empty.
+# Sets `program` to the index of the word PROGRAM in the command line of a runner (see
+# _upgrader_complete_runner below): a word before the cursor, or the word at the cursor. Makes
+# `program` empty if the word at the cursor may be an option.
 _upgrader_find_program() {
   local at=1
   program=
@@ -90,8 +90,8 @@ _upgrader_find_program() {
 }
 
 # Completes the command line of a runner, that is, a command `NAME [options] PROGRAM [ARG ...]`. $1
-# has the options, and $2 is the name of a function for _upgrader_offer_values. $3 has the names of
-# the options whose values are files, with `|` between them.
+# has the options, and $2 is a function for _upgrader_offer_values. $3 has the names of the options
+# whose values are files, separated by `|`.
 _upgrader_complete_runner() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' program
   COMPREPLY=()

@@ -55,8 +55,8 @@ def gaps():
 
 def hand_over():
     start, _, gap, _ = max(row for row in gaps() if not row[1])
-    # These four are x coordinates in the picture. The start of the new version is drawn between
-    # `begin` and `end`. `a_ms` is the width of a millisecond.
+    # X coordinates in the picture: the start of the new version is drawn from `begin` to `end`.
+    # `a_ms` is the width of a millisecond.
     left, begin, end, right = 10, 100, 240, 350
     a_ms = (end - begin) / start
     picture = Picture(374, "Stop and start, beside an upgrade by the upgrader, to scale")

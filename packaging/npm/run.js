@@ -1,7 +1,7 @@
 // Finds the program NAME in the npm package for this processor, and executes it. From version 22.15
-// on, the process of Node.js becomes the program (execve). Before that version, Node.js stays as
-// the program's parent, passes signals on to the program, and ends with the program's status or
-// signal. A service file should name the program itself, which needs no Node.js: see README.md.
+// on, Node.js is replaced by the program (execve). Earlier versions stay as its parent, pass
+// signals on to it, and end with its status or signal. A service file should name the program
+// itself, which needs no Node.js: see README.md.
 'use strict';
 
 const child_process = require('node:child_process');

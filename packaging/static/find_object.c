@@ -1,12 +1,11 @@
-// Provides glibc's function _dl_find_object for programs with musl, which lacks it. Debian's libgcc
-// calls this function to find the tables for exceptions. Compiled into the programs that
-// packaging/static/tools makes.
+// Provides glibc's _dl_find_object, by which Debian's libgcc finds the tables for exceptions. musl
+// lacks this function, and so needs it in the programs that packaging/static/tools makes.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
 
-// The structure as glibc 2.35 declares it in <dlfcn.h>, for processors on which
-// DLFO_STRUCT_HAS_EH_DBASE is 0: there it has no member dlfo_eh_dbase.
+// The structure as glibc 2.35 declares it in <dlfcn.h>, without dlfo_eh_dbase, which exists only on
+// processors with DLFO_STRUCT_HAS_EH_DBASE.
 struct dl_find_object {
   unsigned long long flags;
   void* map_start;

@@ -1,8 +1,7 @@
 // The parts of a C++ run-time library that the static program needs. Debian's libstdc++ is made for
-// glibc, and contains locales, streams and exceptions, which the upgrader does not use. In some
-// cases libstdc++ would throw an exception. The upgrader would not catch that exception, so the
-// program would end by SIGABRT. In these cases, the functions here call abort(), which has the same
-// effect.
+// glibc, and contains locales, streams and exceptions, which the upgrader does not use. If
+// libstdc++ would throw an exception, these functions call abort(): the result is the same, since
+// the upgrader catches none.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -19,9 +18,9 @@ extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 namespace {
 
-// Makes the pages with relocated addresses read-only. musl fills in the addresses of a program that
-// relocates itself, but leaves the pages writable, although the program's headers ask for
-// protection. Nothing else is in these pages: see layout.ld.
+// Makes the pages with relocated addresses read-only. musl relocates a static program, but leaves
+// these pages writable, although the program's headers ask for protection. They contain nothing
+// else: see layout.ld.
 __attribute__((constructor)) void protect_relocated_pages() {
   const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
@@ -39,13 +38,11 @@ __attribute__((constructor)) void protect_relocated_pages() {
 }  // namespace
 
 #ifdef __x86_64__
-// Relocates the program: adds its base address to each of its words that contains an address. The
-// list of these words is packed in the format RELR, and so takes a fortieth of the space that an
-// unpacked list takes. In this format, an even entry is the offset of such a word from the base
-// address. An odd entry has a bit for each of the next 63 words of the program; a set bit marks a
-// word that contains an address. musl 1.2.3 cannot unpack the format, so this function runs before
-// musl's own start. The function must not use the stack protector, because only musl's start sets
-// it up.
+// Relocates the program: adds its base address to each word that contains an address. The list of
+// these words has the format RELR, which takes a fortieth of the space of an unpacked list, and
+// which musl 1.2.3 cannot read. An even entry is the offset of a word; an odd entry has a bit for
+// each of the next 63 words. This function runs before musl's start, so it must not use the stack
+// protector.
 extern "C" {
 
 extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));
@@ -94,8 +91,7 @@ void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
 
-// Deliberately, there is only an operator delete with a size. Code that calls one without a size
-// cannot be linked.
+// There is deliberately no operator delete without a size: code that calls it cannot be linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
 #endif

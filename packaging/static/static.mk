@@ -1,9 +1,8 @@
-# The targets `make static` and `make check-static`
-# [ARCH=amd64|arm64|armel|armhf|i386|mips|mipsel|ppc64el|riscv64|s390x]. They build and test the
-# upgrader, notify-watchdog and a hello-agent, each as one small file that needs no library.
-# Everything comes from Debian's packages: musl and libuv are compiled from their source packages,
-# and the headers of libstdc++ are used with a run-time library of our own (run_time.cc). The build
-# with glibc remains the reference build.
+# Builds and tests the upgrader, notify-watchdog and a hello-agent, each as one small file that
+# needs no library: `make static` and `make check-static`
+# [ARCH=amd64|arm64|armel|armhf|i386|mips|mipsel|ppc64el|riscv64|s390x]. musl and libuv are compiled
+# from Debian's source packages; libstdc++'s headers are used with our own run-time library
+# (run_time.cc). The build with glibc remains the reference.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)
@@ -39,13 +38,13 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
   /usr/$(static_triplet)/include/c++/12/$(static_triplet)
 endif
 
-# The flags for the compiler. Most of them make the file small, which is the main aim. Some of
-# these, such as -fno-exceptions and -fno-threadsafe-statics, are possible because the program
-# throws no exception and has one thread. -fstack-protector guards fewer functions than
-# -fstack-protector-strong, which would also guard every function with an array in it, and make the
-# file 6 KB larger. With -fPIE and -static-pie, the program is loaded at a different address in
-# every process. The linker's flag -z relro asks that tables of addresses become read-only when they
-# have been filled in. musl leaves them writable, so run_time.cc makes them read-only.
+# The flags for the compiler. Most of them make the file small, which is the main aim.
+# - -fno-exceptions and -fno-threadsafe-statics: the program throws no exception and has one thread.
+# - -fstack-protector: -fstack-protector-strong would also guard every function with an array, and
+#   make the file 6 KB larger.
+# - -fPIE, with -static-pie: the program is loaded at another address in every process.
+# - -z relro: tables of addresses become read-only at the start. musl does not do that, so
+#   run_time.cc does.
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
@@ -60,14 +59,12 @@ static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-thr
   $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
-# The layout for the processors that packaging/static/layout.ld supports. Programs for all other
-# processors have sections that layout.ld does not name, so they use the linker's own layout, which
-# makes them some tens of kilobytes larger.
+# Use layout.ld for the processors that it supports. Programs for other processors have sections
+# that it does not name. They use the linker's own layout, and are some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr turns off warnings about a symbol that two objects declare with different types.
-# run_time.cc may have to define a symbol with another type than the compiler declares, such as the
-# symbol of a type table. At present run_time.cc defines no such symbol.
+# -Wno-odr: run_time.cc may define a symbol with another type than the compiler declares, such as
+# that of a type table. At present it defines no such symbol.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -125,7 +122,7 @@ $(hello_static): sample-agent/hello/hello-agent.c $(static_hello_objects) $(stat
 	packaging/static/without_sections $@
 
 # The upgrader is linked twice. The first link removes unused code, so that the second link takes
-# only those parts of musl that the remaining code needs.
+# only the parts of musl that the remaining code needs.
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
   packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections
@@ -148,32 +145,28 @@ $(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
 	@mkdir -p $(@D)
 	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
 
-# cereal includes <iostream>, which the upgrader does not need. So this rule makes an empty file
-# `iostream`, which the compiler finds in place of the real header. This saves 600 KB in the
-# upgrader. Apart from cereal's headers, the compiler must find no header of /usr/include, since the
-# headers there belong to glibc.
+# Make an empty file `iostream`, which the compiler finds before the real header: cereal includes
+# <iostream> without need, which would cost 600 KB. Of /usr/include, the compiler must find only
+# cereal, since the other headers belong to glibc.
 $(static)/include: $(static_libuv)/fetched
 	rm -rf $@
 	mkdir -p $@
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The specs with which packaging/static/tools runs gcc: they say which start code and libraries gcc
-# links. A script of musl makes them, for programs that may use exceptions and do not relocate
-# themselves. On ARM, the compiler's library libgcc calls raise() of the C library. So this rule
-# changes the specs: the linker searches libgcc and the C library repeatedly, until no symbol is
-# missing.
+# The specs (which start code and libraries gcc links) for packaging/static/tools, made by a script
+# of musl. They are for programs that may use exceptions and do not relocate themselves. On ARM,
+# libgcc calls raise() of the C library, so the linker must search the two libraries repeatedly.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
 	  $(abspath $(static_musl_built))/lib none | sed -e 's|-dynamic-linker none||' \
 	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
-# The specs for the upgrader, made from musl_exceptions.specs. The upgrader has no loader and
-# relocates itself. musl's script makes no specs for such programs, so this rule puts in the start
-# code for them, rcrt1.o. The rule also takes out two object files, crtbeginS.o and crtendS.o, which
-# support exceptions and transactional memory. All objects depend on this file, so that they are
-# compiled again when the flags in it change.
+# The specs for the upgrader, which relocates itself, since it has no loader. musl's script makes no
+# specs for such programs, so put in their start code, rcrt1.o. Also take out crtbeginS.o and
+# crtendS.o, which support exceptions and transactional memory. All objects depend on this file, so
+# that they are compiled again when flags in it change.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
 	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
@@ -183,8 +176,7 @@ $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a \
 	  $(patsubst %,lib/%.o,rcrt1 Scrt1 crti crtn) $(patsubst %,lib/lib%.a,m pthread rt dl)
 
-# Runs musl's Makefile without the variables of this one, since musl's Makefile has a variable ARCH
-# with a different meaning.
+# Runs musl's Makefile without this one's variables, since ARCH has another meaning in musl's.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
   $(MAKE) -s -C $(static_musl_built)
 $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.mk
@@ -204,9 +196,8 @@ $(static_libuv)/fetched: packaging/static/fetch
 	packaging/static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
-# The agent that `make size` uses when it compares how fast several programs start an agent. This
-# agent is built like the static upgrader. An agent with glibc would do so much work before its
-# main() that the difference between the compared programs would be hidden.
+# The agent with which `make size` compares how fast several programs start an agent. It is static
+# and small: with glibc, the work before its main() would hide the differences.
 $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     packaging/static/layout.ld
 	@mkdir -p $(@D)
@@ -256,11 +247,10 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	  $(integration_tests) tests/delivery/places/run.sh
 	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
-# The agents of the tests are scripts, which the kernel runs by this machine's own /bin/sh. But the
-# emulated upgrader starts a script only if /bin/sh is a program for the emulated processor. So the
-# emulator shows the upgrader another /bin/sh: a link to the upgrader itself. in_emulator makes a
-# script that runs a program in the emulator. The last command below, play_static_hello, gets two
-# such scripts: one for the upgrader, and one for the hello-agent.
+# The agents of the tests are scripts for /bin/sh. The emulated upgrader refuses a script whose
+# /bin/sh is not a program for the emulated processor, so the emulator shows it another /bin/sh: a
+# link to the upgrader itself. The kernel still runs the scripts by this machine's own /bin/sh.
+# in_emulator makes a script that runs a program in the emulator.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

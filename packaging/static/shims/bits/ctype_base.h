@@ -1,6 +1,5 @@
-// Replaces libstdc++'s header of the same name, which takes the masks of character classes from
-// glibc's tables. The upgrader does not use the masks, but other headers that mention them need
-// values.
+// Replaces libstdc++'s header of the same name, which uses glibc's tables of character classes. The
+// upgrader does not use the masks defined here, but other headers mention them.
 #pragma once
 
 namespace std {
