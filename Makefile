@@ -13,31 +13,30 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= $(optimization)
-# The tools and the fleet's programs mostly wait for the network, for disks and for other programs,
-# and tests are compiled more often than they run. So tools, fleet and tests are compiled with -O1,
-# which takes a quarter less time than the default, -O2.
+# Tools and fleet programs mostly wait for the network, for disks and for other programs, and tests
+# are compiled more often than they run. So they are compiled with -O1, which takes a quarter less
+# time than -O2.
 optimization = -O2
 $(foreach part,fleet tools tests,$(BUILD)/objects/$(part)/%.o $(BUILD)/objects/units/$(part)/%.o): \
   optimization = -O1
-# Sources of this tree write #include <agent-releases/NAME.h> for a public header of agent-releases.
-# Programs outside this tree write the same for the installed header.
+# Sources include a public header of agent-releases as <agent-releases/NAME.h>, as programs outside
+# this tree do with the installed header.
 CPPFLAGS += -I. -Itools/agent-releases/include
 # Make file offsets and times 64 bits wide on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-# With the flags in HARDENING, installed programs and libraries check the bounds of their buffers
-# and containers and, on x86, the targets of indirect jumps. Tests are compiled without them, since
-# tests are compiled more often than they run. _FORTIFY_SOURCE is left out of a build without
-# optimization, in which it has no effect.
+# The flags by which installed programs and libraries check the bounds of buffers and containers
+# and, on x86, the targets of indirect jumps. Tests do without, because they are compiled more often
+# than they run. _FORTIFY_SOURCE has no effect without optimization.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
-# Each function gets a section of its own, so that the linker can leave out of a program the
-# functions that the program does not call.
+# Each function gets a section of its own, so that the linker can leave out functions that are not
+# called.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) $(gcc_heap) -MMD -MP
-# GCC would spend a tenth of its time on freeing memory. With a heap of at least 1 GiB, it frees
+# GCC would spend a tenth of its time on freeing memory. With this minimum heap of 1 GiB, it frees
 # memory only for the few largest units, which then need 1.8 GB instead of 1.5 GB.
 gcc_heap := $(if $(findstring g++,$(shell $(CXX) --version 2>/dev/null | head -n 1)), \
   --param ggc-min-heapsize=1048576)
@@ -58,20 +57,18 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 # program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
-# Most of the time of compiling a source goes into its headers. To save time, some dozens of sources
-# are compiled together, as one unit: $(call unit,NAME,SOURCES) is the object of a generated file
-# that includes them all. With SINGLE=1 each source has an object of its own, for targets that
-# inspect or replace objects; SINGLE=1 needs a BUILD directory of its own.
+# Compiling spends most of its time on headers, so some dozens of sources are compiled together as
+# one unit: $(call unit,NAME,SOURCES) is the object of a generated file that includes them all. With
+# SINGLE=1 each source has an object of its own, for targets that inspect or replace objects.
+# SINGLE=1 needs its own BUILD directory.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
-# A wing is one or more directories of tests whose files are compiled as a few units and linked into
-# one program. Each test is a link to that program. A program that is started through such a link
-# runs only the tests in the file with the link's name (catch_main.cc). $(call wing,PROGRAM,FILES)
-# makes the links; a separate rule lists the objects of the program. $(call
-# parted_wing,PROGRAM,FILES) does the same, except that with SINGLE=1 each test is a program of its
-# own.
+# A wing is a program into which the tests of one or more directories are linked, to save time. Each
+# test is a link to this program, which then runs only the tests in the file with the link's name
+# (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links. parted_wing does the same, but with
+# SINGLE=1 each test is a program of its own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -88,10 +85,9 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The sources of upgrader/shell are compiled as three units. They are divided for the simulation, a
-# test that runs the upgrader's code on a simulated machine. The simulation compiles the event loop
-# (upgrader_loop) once more, with test code between the loop and the supervisor. It links the
-# sources in upgrader_life unchanged, and does not use the rest of upgrader/shell.
+# The sources of upgrader/shell are compiled as three units, because of the simulation (a test on a
+# simulated machine). It compiles the event loop (upgrader_loop) once more, with test code before
+# the supervisor. It links upgrader_life unchanged, and does not use the third unit.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -100,10 +96,9 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/life,$(upgrader_life)) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
-# Code that several tests share. Most of it is compiled in units of several sources (see above).
-# Programs without Catch2 link only the parts that do not use Catch2: two units (walks and
-# processes) and two files (inputs.cc and source_directory.cc). source_directory.cc contains the
-# path of the source tree, so it is compiled by itself, with that path as a macro.
+# Code that several tests share, mostly compiled in units. Programs without Catch2 link only the
+# units walks and processes, and the files inputs.cc and source_directory.cc. source_directory.cc is
+# compiled by itself, because a macro gives it the path of the source tree.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
@@ -129,23 +124,21 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
-# More tests for `make check`, besides unit_tests and integration_tests, from the directories that
-# tests/VERIFICATION.md lists as layers of verification. The .mk files of these directories add to
-# this list.
+# More tests for `make check`, besides unit_tests and integration_tests. The .mk files in the
+# directories of tests add to this list.
 layer_tests :=
-# Tests that take more than ten seconds of processor time, or that need root, the network or
-# packages that are not in check_packages. `make check` leaves these tests to `make check-all`. The
-# .mk files of their directories add to this list. The test tidy/compiling is apart from
-# tidy/run.sh, since tidy/run.sh would take ten seconds with it.
+# Tests for `make check-all` only: they take more than ten seconds of processor time, or need root,
+# the network or packages that are not in check_packages. The .mk files in the directories of tests
+# add to this list.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
   $(addprefix tests/delivery/packages/,archive.sh fetch.sh)
-# The slowest tests. They are started first, so that `make check` does not have to wait for one of
-# them at its end.
+# The slowest tests. They start first, so that the end of `make check` does not wait for one of
+# them.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
   together/integration/sample_agent_test together/integration/freeze_test)
-# The agent of the integration tests, which does what a test tells it. It contains no code of the
+# The agent of the integration tests, which follows the orders of a test. It contains no code of the
 # tested programs.
 puppet := $(BUILD)/tests/together/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
@@ -157,11 +150,10 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-built check-here check-all check-all-here \
   quick install uninstall clean help help-all packages dist deb
 
-# Five lists for the programs that run beside the upgrader on one machine. Each of these programs
-# has a directory below tools/, with a .mk file that adds to the lists. `make` builds tool_programs
-# and tool_libraries, and `make install` installs them with tool_headers. tool_tests has programs
-# that tests/run runs for `make check`, and tool_packages has the Debian packages that the tests
-# need. Packages that the programs themselves need are added to build_packages.
+# Lists for the programs that run beside the upgrader on one machine. The .mk file of each directory
+# below tools/ adds to them. `make` builds tool_programs and tool_libraries; `make install` installs
+# these and tool_headers. `make check` runs tool_tests, which need the Debian packages
+# tool_packages. Packages for the programs themselves are added to build_packages.
 tool_programs :=
 tool_libraries :=
 tool_headers :=
@@ -259,15 +251,14 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Writes the source of a unit: one line #include for each file of the unit, with the file's path
-# from the top directory. If the unit has the same files as before, its source is not written, so
-# that the unit is not compiled again.
+# Writes the source of a unit, which includes each of the unit's files. Does not write it if it has
+# not changed, so that the unit is not compiled again.
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Warnings about shadowed names are off for units (several sources that are compiled together): a
-# name in one source may shadow a name in a different source, which is not an error. `make analyze`
-# compiles each file by itself and gives these warnings.
+# A unit is several sources that are compiled together, so a name in one source may shadow a name in
+# another, which is not an error. `make analyze` compiles each file by itself, and gives these
+# warnings.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
@@ -300,8 +291,8 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk
-# When a program starts, the loader fills in all of the program's tables of addresses and then makes
-# them read-only, so that an attacker cannot overwrite these addresses later.
+# Let the loader fill in all tables of addresses at the start, and then make them read-only, so that
+# an attacker cannot overwrite them.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
@@ -310,16 +301,16 @@ samples: $(sample_agent) $(sample_variant_files)
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Unit tests and integration tests are compiled without optimization, since they are compiled more
-# often than they run. The tests that walk through every state of the supervisor run long, so all of
-# their code is compiled with -O2, by which they take a fifth less time than with -O1.
+# often than they run. The tests that walk through every state of the supervisor are compiled with
+# -O2, by which they take a fifth less time than with -O1.
 $(walk_support) $(patsubst %,$(BUILD)/objects/units/tests/%.o,support/second_table \
   decisions/explore/wing): optimization = -O2
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# The main of Catch2 is optimized. Its object is linked first, so that the linker takes the standard
-# library's templates from this object, and all tests run faster with optimized templates.
+# The main of Catch2 is optimized and linked first. The linker then takes the standard library's
+# templates from it, so all tests run faster.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -327,9 +318,9 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# stock_archive_test adds declarations to agent_protocol, a namespace of the tested code, so it is
-# not compiled together with other tests. The tests that count the bytes they allocate
-# (counting_files) are in one unit, since they share one replacement of operator new.
+# stock_archive_test adds declarations to a namespace of the tested code, so it is compiled alone.
+# The tests that count allocated bytes (counting_files) are in one unit, since they share one
+# replacement of operator new.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
@@ -367,9 +358,8 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# The wing (one program with many tests) of the tests that walk through all states of the
-# supervisor, run all scenarios, or compare the names of the supervisor's phases with those in the
-# model.
+# The program of three groups of tests: walks through all states of the supervisor, all scenarios,
+# and a comparison of the supervisor's phases with those in the model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)
 $(call parted_wing,decisions/explore/wing,$(walk_files))
@@ -398,8 +388,8 @@ check:
 	@$(MAKE) $(jobs) --no-print-directory check-here
 
 # The tests to run after a change of the upgrader's decisions: the unit tests, the scenarios, and
-# the two walks through every state. The unit tests of the sample agent are left out: they wait for
-# processes, and test no decision of the upgrader.
+# the two walks through every state. The sample agent's unit tests are left out, because they are
+# slow and test no decision.
 walks = $(addprefix $(BUILD)/tests/decisions/explore/,second_table_test explore_test)
 quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/decisions/unit/sample_%,$(unit_tests))
 quick:
@@ -451,9 +441,9 @@ own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents are small examples that users copy. The hello-agents in C, C++ and shell are
-# installed alone. Those in Python, Go, JavaScript and Rust are installed together with the
-# project's libraries for these languages, since no other Debian package contains these libraries.
+# The hello-agents are small examples that users copy. Those in C, C++ and shell are installed
+# alone. Those in Python, Go, JavaScript and Rust are installed with the project's libraries for
+# these languages, which no other Debian package contains.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \
@@ -462,8 +452,8 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
-# The programs for which shells complete options. The fleet's programs share one file of completions
-# for each shell. It is installed once for each of these programs, under the program's name.
+# Programs whose options shells complete. The fleet's programs share one completion file for each
+# shell, which is installed under the name of each program.
 completed = fleetctl fleet-agent fleet-controller fleet-signer $(filter-out fleet, \
   $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash)))
 zsh_shared = upgrader_durations
@@ -520,8 +510,7 @@ uninstall:
 
 archive := upgrader-$(version)
 archive_path := $(BUILD)/$(archive).tar.gz
-# Two archives of the same commit have exactly the same bytes, because every file in them gets the
-# time of the release.
+# Two archives of one commit are equal to the byte: each file in them gets the time of the release.
 archive_date = $(shell date -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)
 packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
@@ -542,8 +531,8 @@ dist:
 	@rm -rf $(BUILD)/dist
 	@echo $(archive_path)
 
-# Makes Debian packages of the source tree as it is. check-deb then inspects the packages and tries
-# them. Packages of debugging symbols would be ten times as large as the others, so none are made.
+# Makes Debian packages of the source tree as it is. check-deb then inspects and tries them. Leaves
+# out debugging symbols, whose packages would be ten times as large as the others.
 deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
 deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
   DEB_BUILD_OPTIONS='parallel=$(shell nproc) noautodbgsym'
