@@ -26,8 +26,8 @@ CPPFLAGS += -I. -Itools/agent-releases/include
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # The flags by which installed programs and libraries check the bounds of buffers and containers
-# and, on x86, the targets of indirect jumps. Tests do without, because they are compiled more often
-# than they run. _FORTIFY_SOURCE has no effect without optimization.
+# and, on x86, the targets of indirect jumps. Tests are compiled without them, because they are
+# compiled more often than they run. _FORTIFY_SOURCE has no effect without optimization.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -358,7 +358,7 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# The program of three groups of tests: walks through all states of the supervisor, all scenarios,
+# A program with three groups of tests: walks through all states of the supervisor, all scenarios,
 # and a comparison of the supervisor's phases with those in the model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)

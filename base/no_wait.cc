@@ -21,9 +21,9 @@ namespace {
 // without a newline, and one of a single newline. So each newline is written by itself.
 constexpr std::size_t terminal_bytes = 128;
 
-// Writes to a pipe without blocking. First tries RWF_NOWAIT, which Linux 6.4 and later support, but
-// not for named pipes. Otherwise writes to a private pipe, and moves the bytes from there with
-// splice(), which can be told not to block. Neither sets a flag that other processes share.
+// Writes to a pipe without blocking, and without a flag that other processes would share. First
+// tries RWF_NOWAIT, which Linux 6.4 and later support, but not for named pipes. Otherwise writes to
+// a private pipe, and moves the bytes from there with splice(), which can be told not to block.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

@@ -172,7 +172,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (pid < 0) return StartFailed{errno};
 
   // The kernel wakes this process in the middle of the child's exec, usually on the same processor.
-  // Yield it, so that the child need not wait to finish its exec.
+  // Yield the processor, so that the child need not wait to finish its exec.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {

@@ -1,4 +1,4 @@
-// Calls a function whenever one of some signals comes, from an event loop of libuv.
+// Calls a function, from a libuv event loop, whenever one of the given signals comes.
 #pragma once
 
 #include <uv.h>

@@ -1,4 +1,4 @@
-// The paths in an upgrader's status.json, for the other processes that follow them.
+// Functions by which other processes find the files that an upgrader's status.json names.
 #pragma once
 
 #include <cstdint>

@@ -67,10 +67,14 @@ type check struct {
 // "readiness", init is told that the service is ready when a first agent or a fallback calls
 // Healthy, and not already at Activate.
 //
-// After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
-// exits at once with status 143, and an active agent gets Stop. Without an upgrader, nothing is
-// sent, and descriptors and environment are left alone.
+// With an upgrader, these things are true afterwards:
+//   - `hello` has been sent.
+//   - Descriptor 0 is /dev/null, and 1 is a copy of 2.
+//   - The AGENT_PROTOCOL variables are gone from the environment.
+//   - SIGTERM is caught: an agent that is not active yet exits at once with status 143, an active
+//     one gets Stop.
+//
+// Without an upgrader, nothing is sent, and descriptors and environment are left alone.
 func Open(version string, features ...string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
@@ -326,7 +330,8 @@ func (a *Agent) stopped(w *writer) error {
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active
-// agent must call Heartbeat at least once in every half of that time. A held agent gets an error.
+// agent must call Heartbeat at least once in every half of that time. An agent that is not active yet
+// gets an error.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
 // Extend asks the upgrader for more time: it moves this agent's current deadline to `by` (1 ms to
@@ -448,7 +453,7 @@ func (a *Agent) watchSignals(terms <-chan os.Signal) {
 
 func (a *Agent) read() {
 	lines := bufio.NewReaderSize(a.input, lineBytesMax)
-	skipping := false // true: the rest of a line that is too long is skipped
+	skipping := false // true while the rest of an overlong line is skipped
 	for {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// startingAgent returns an agent that is held. Its messages go nowhere.
+// startingAgent returns an agent that has said hello and is not active yet. Its messages go
+// nowhere.
 func startingAgent() *Agent {
 	a := &Agent{session: *startingSession(), writeFailed: true}
 	a.unsentChanged = sync.NewCond(&a.mutex)

@@ -83,7 +83,7 @@ func (w *writer) optionalText(name string, value string, bytesMax int) {
 	}
 }
 
-// texts writes a list of at most `most` texts. `one` names one of them in an error.
+// texts writes a list of at most `most` texts. `one` is the name for one of them in an error.
 func (w *writer) texts(name, one string, values []string, most, bytesMax int) {
 	if w.err == nil && len(values) > most {
 		w.err = fmt.Errorf("%s are %d: %d can be sent", name, len(values), most)

@@ -40,7 +40,7 @@ Attempts read_text(std::string_view text) {
 struct Record {
   // the number of the record: the newest record has the highest; 0 if the record is damaged
   std::int64_t turn = 0;
-  std::string_view text;  // what read_text() parses; empty, or ends with a newline
+  std::string_view text;  // the text for read_text(); empty, or ends with a newline
 };
 
 // Reads the record at the beginning of `file`: its text, and then a line "TURN CHECK". TURN is the

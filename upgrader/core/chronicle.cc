@@ -9,8 +9,8 @@
 namespace upgrader {
 namespace {
 
-// The wall clock and the monotonic clock are read one after the other, so the difference between
-// the two seems to change by up to this much even if nobody sets the wall clock.
+// The clocks are read one after the other. So the difference between wall clock and monotonic clock
+// may seem to change by up to this much.
 constexpr std::int64_t clock_noise_ms = 2;
 
 // Sets `ms` to the time since `begun`, the beginning of a part of the upgrade. Does nothing if that

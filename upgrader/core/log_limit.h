@@ -24,8 +24,8 @@ inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {
  public:
-  // Returns the text to log now: the text of the notice, with the count of notices held back before
-  // it. Returns nothing if this notice is held back.
+  // Returns the text to log now: that of the notice, with the count of similar notices that were
+  // held back. Returns nothing if this notice is held back, too.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
   // Returns when due() must be called next; nothing if no status is held back.

@@ -61,8 +61,8 @@ struct Agent {
   Duration extended{};
   // If the agent has not said `hello` by this time, a warning is logged. Nothing else happens.
   std::optional<Time> hello_deadline;
-  // The time by which the agent must have exited. Set when a held agent has closed a pipe, or when
-  // its `activate` could not be delivered.
+  // The time by which the agent must have exited. Set when an agent that is not active yet has
+  // closed a pipe, or when its `activate` could not be delivered.
   std::optional<Time> close_deadline;
   // The time by which the agent must say `heartbeat`. Set while an agent is active, until it has
   // stopped, is killed or is rolled back (stopped because its trial has failed).
@@ -145,7 +145,8 @@ struct State {
   // The agent that has the work, or that gets the work as soon as it says `ready`: a first agent,
   // or a fallback once no other agent has the work.
   std::optional<Agent> incumbent;
-  // The agent that is to replace the incumbent; during a trial, the standby.
+  // The agent that is to replace the incumbent. During a trial: the standby (a fallback, started in
+  // advance).
   std::optional<Agent> candidate;
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<LeftBehind> left_behind;

@@ -506,8 +506,8 @@ class Step {
     fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
-  // Handles the exit of a first agent or a fallback that was still held, that is, not yet active.
-  // If the agent has been killed, its failure has been handled before.
+  // Handles the exit of a first agent or a fallback that is not active yet. If the agent was
+  // killed, its failure has been handled before.
   void held_incumbent_exited(Agent& gone, const Ending& ending) {
     if (!gone.killed) held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
     if (gone.killed && !gone.standby) log_reaped(gone);
@@ -1022,7 +1022,7 @@ class Step {
            state_.put_off.end();
   }
 
-  // Handles a deadline of this agent that has passed. Returns false if none has.
+  // Handles a deadline of this agent that has passed. Returns false if no deadline has passed.
   bool agent_deadline_passed(Agent& agent) {
     if (has_passed(agent.close_deadline)) {
       held_agent_failed(agent, words::closed_its_pipe(agent));

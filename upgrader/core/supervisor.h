@@ -120,9 +120,9 @@ namespace upgrader {
 
 // ---- fixed time limits of the supervisor, and the upgrader's own exit statuses
 
-// How long the upgrader waits for the exit of a held agent that has closed its output or input. A
-// process that exits closes its pipes, too, and the upgrader often notices the closed pipe a little
-// before the exit. So a closed pipe counts as a failure of its own only after this time.
+// How long the upgrader waits for the exit of an agent that has closed a pipe before it is active.
+// A process that exits closes its pipes, too, often a little before the upgrader notices the exit.
+// So a closed pipe counts as a failure of its own only after this time.
 inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent perhaps
 // does not speak the protocol.

@@ -39,11 +39,11 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
-// Returns the terms of `request`; members that the request leaves out come from `defaults`, with
-// three exceptions. The wait for the `confirm` of an agent that requested the upgrade (`by_agent`)
-// has no time limit. A sequential upgrade, which stops the old agent first, does not wait for a
-// `confirm` (no gate). Its fallback is always started only after a failure (cold), whatever the
-// request says.
+// Returns the terms of `request`. Members that the request leaves out come from `defaults`, with
+// three exceptions:
+// - If the agent requested the upgrade (`by_agent`), the wait for its `confirm` has no time limit.
+// - A sequential upgrade, which stops the old agent first, does not wait for a `confirm`.
+// - The fallback of a sequential upgrade is always started only after a failure.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

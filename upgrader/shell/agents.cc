@@ -74,7 +74,7 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // Yield the processor: the agent that gets this `activate` may be waiting for it. Yielding
+  // Yield the processor, for which the agent that gets this `activate` may be waiting. That
   // shortens the gap, in which no agent works, by a quarter (measured by `make size`).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;

@@ -86,7 +86,7 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  // 0 stands for an unknown file system; the two other numbers are those of tmpfs and ramfs
+  // an unknown file system (0), tmpfs or ramfs
   return type == 0 || type == 0x01021994 || type == 0x858458f6;
 }
 

@@ -173,9 +173,9 @@ void Loop::feed(const Event& event) {
     init_system_.forget_agent(exited->generation);
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // No agent works until the new agent has read its `activate`. So send `activate` before writing
-  // this step's log lines: that shortens the time without an active agent by a fiftieth. If the
-  // step also puts AGENT's link back, keep the order.
+  // No agent works until the new agent has read its `activate`. So send `activate` before this
+  // step's log lines are written, which shortens the time without an active agent by a fiftieth.
+  // Only if the step also puts AGENT's link back, that comes first.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

@@ -16,8 +16,8 @@ namespace upgraderctl {
 struct Life {
   std::optional<std::int64_t> pid;
   std::string version;
-  // the start time, as the file spells it; no two upgraders of one directory have the same start
-  // time
+  // the start time, as it is written in the file; no two upgraders of one directory have the same
+  // start time
   std::string started;
   std::optional<Moment> since;
   std::optional<std::int64_t> protocol;

@@ -39,8 +39,8 @@
 
 namespace agent_protocol {
 
-// The exit statuses of a held agent that must exit immediately, because its input has ended or
-// SIGTERM has come.
+// The exit statuses of an agent that is not active yet and must exit immediately, because its input
+// has ended or SIGTERM has come.
 inline constexpr int exit_status_input_ended = 1;
 // 143, the status by which a shell reports SIGTERM
 inline constexpr int exit_status_terminated = 128 + 15;
@@ -80,7 +80,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// Returns a phrase for what the program does by sending `message`, such as "confirm upgrade u1".
+// Returns a phrase for the purpose of `message`, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A web server that updates itself with npm. It needs no agentify, since it speaks the protocol by
-// itself. The server answers every request with its version.
+// A web server that updates itself with npm. It speaks the agent protocol itself, and so needs no
+// agentify. It answers every request with its version.
 //
 // self-updating-agent.js PORT [SECONDS]: looks for a newer version every SECONDS, by default every
 // hour. Copy this file into a package that has @upgrader/agent-protocol among its dependencies: see

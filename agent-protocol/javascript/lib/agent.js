@@ -79,7 +79,7 @@ export class Agent {
   #queued = 0; // the number of all bytes that were ever queued
   #written = 0;
   #unread = Buffer.alloc(0);
-  #skipping = false; // true: the rest of a line that is too long is skipped
+  #skipping = false; // true while the rest of an overlong line is skipped
   #closed = false;
   #onTerm = () => this.#perform(this.#session.terminated());
 

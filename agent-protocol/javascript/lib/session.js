@@ -63,8 +63,8 @@ export class Session {
     this.works = false; // the program has said `healthy`
   }
 
-  // True while the agent is held or has ended. Such an agent may exit at once, since it has no work
-  // to give up.
+  // True while the agent is not active yet, or has ended. Such an agent may exit at once, since it
+  // has no work to give up.
   get held() {
     return ['silent', 'starting', 'ready', 'ended'].includes(this.life);
   }

@@ -24,8 +24,9 @@ export class Upgrading {
     this.sending = sending;
   }
 
-  // Returns when an upgrade may be requested: 'now'; 'later' if this agent is held, is on trial, or
-  // has an upgrade under way; 'never' if this agent has been told to stop or has been closed.
+  // Returns when an upgrade may be requested: 'now'; 'later' if this agent is not active yet, is on
+  // trial, or has an upgrade under way; 'never' if this agent has been told to stop or has been
+  // closed.
   get when() {
     return this.#closed ? 'never' : this.#session.whenUpgrade();
   }

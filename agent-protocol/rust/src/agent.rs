@@ -332,8 +332,8 @@ impl Agent {
     }
 
     /// Tells the upgrader that this agent is alive. If the event `Welcome` has a `watchdog`, an
-    /// active agent must call this function at least once in every half of that time. A held agent
-    /// gets an error.
+    /// active agent must call this function at least once in every half of that time. An agent that
+    /// is not active gets an error.
     pub fn heartbeat(&mut self) -> Result<(), Refused> {
         self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
     }
