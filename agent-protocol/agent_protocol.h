@@ -176,8 +176,8 @@ AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, con
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
 /* Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
- * the work. An agent that is not active must then exit; an agent on trial is told to stop. `reason`
- * has at most 1,024 bytes. Returns when the whole message has been written to the pipe. */
+ * the work. An agent that is not active yet must then exit; an agent on trial is told to stop.
+ * `reason` has at most 1,024 bytes. Returns when the whole message has been written to the pipe. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* The terms of an upgrade that an agent requests. Initialise it by AGENT_PROTOCOL_UPGRADE_INIT. For

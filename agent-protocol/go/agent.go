@@ -223,9 +223,9 @@ func (a *Agent) Ready() error {
 }
 
 // Unfit tells the upgrader that this agent must not get the work, or, if it is on trial, must not
-// keep the work. An agent that is not active must then exit; an agent on trial is told to stop. The
-// reason is cut to 1,024 bytes. Unfit returns when the whole message has been written to the pipe,
-// or the upgrader has gone.
+// keep the work. An agent that is not active yet must then exit; an agent on trial is told to stop.
+// The reason is cut to 1,024 bytes. Unfit returns when the whole message has been written to the
+// pipe, or the upgrader has gone.
 func (a *Agent) Unfit(reason string) error {
 	w := newWriter("unfit")
 	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
@@ -330,8 +330,8 @@ func (a *Agent) stopped(w *writer) error {
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
 // Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active
-// agent must call Heartbeat at least once in every half of that time. An agent that is not active yet
-// gets an error.
+// agent must call Heartbeat at least once in every half of that time. An agent that is not active
+// yet gets an error.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
 // Extend asks the upgrader for more time: it moves this agent's current deadline to `by` (1 ms to

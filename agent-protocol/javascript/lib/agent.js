@@ -235,7 +235,7 @@ export class Agent {
   }
 
   // Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
-  // the work. An agent that is not active must then exit; an agent on trial is told to stop.
+  // the work. An agent that is not active yet must then exit; an agent on trial is told to stop.
   // `reason` is cut to 1,024 bytes. Resolves when the whole message has been written to the pipe,
   // or the upgrader has gone.
   unfit(reason) {

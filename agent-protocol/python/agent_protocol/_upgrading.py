@@ -60,9 +60,9 @@ class Upgrading:
 
     @property
     def when(self) -> str:
-        """Returns when an upgrade may be requested: "now"; "later" if this agent is held, is on
-        trial or has an upgrade under way; "never" if this agent has been told to stop or has been
-        closed."""
+        """Returns when an upgrade may be requested: "now"; "later" if this agent is not active yet,
+        is on trial or has an upgrade under way; "never" if this agent has been told to stop or has
+        been closed."""
         return "never" if self._closed else self._session.when_upgrade()
 
     @contextmanager

@@ -36,14 +36,20 @@ class Agent(Conversation):
         the program and the upgrader have the feature "readiness", init is told that the service is
         ready when a first agent or a fallback calls healthy(), and not already at Activate.
 
-        After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
-        AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: a held agent then
-        exits at once with status 143, and an active agent gets Stop. Without an upgrader, nothing
-        is sent, and descriptors are left alone. Raises OSError with EBUSY if this process has
-        opened its conversation before, even if it has closed that conversation since. Raises
-        OSError with ENOTCONN if the process had a conversation with an upgrader and has then
-        executed its program again. Raises RuntimeError in a worker process of multiprocessing that
-        imports the program's main module again."""
+        With an upgrader, these things are true afterwards:
+
+        - `hello` has been sent.
+        - Descriptor 0 is /dev/null, and 1 is a copy of 2.
+        - The AGENT_PROTOCOL variables are gone from the environment.
+        - SIGTERM is caught: an agent that is not active yet exits at once with status 143, an
+          active one gets Stop.
+
+        Without an upgrader, nothing is sent, and descriptors are left alone.
+
+        Raises OSError with EBUSY if this process has opened its conversation before, even if it has
+        closed that conversation since. Raises OSError with ENOTCONN if the process had a
+        conversation with an upgrader and has then executed its program again. Raises RuntimeError
+        in a worker process of multiprocessing that imports the program's main module again."""
         global _opened
         refuse_worker()
         if _opened:
@@ -110,8 +116,8 @@ class Agent(Conversation):
     def ready(self) -> None:
         """Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with
         that check's name and reason, runs no further check and raises Refused. The program must
-        then exit without any other effect. If a check raises an error, ready() raises it, too, and
-        has sent nothing: the program may call ready() again, which runs all checks again."""
+        then exit without any other effect. If a check raises an error, ready() raises that error,
+        has sent nothing and may be called again."""
         self._ask("ready")
         for name, check in self._checks:
             self._leave_if_over()
@@ -123,10 +129,10 @@ class Agent(Conversation):
         self._say("ready")
 
     def unfit(self, reason: str) -> None:
-        """Tells the upgrader that this agent must not be given the work (if the agent is held), or
-        must not keep the work (if it is on trial). A held agent must then exit. An agent on trial
-        is told to stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been
-        written to the pipe, or the upgrader has gone."""
+        """Tells the upgrader that this agent must not get the work, or, if it is on trial, must not
+        keep the work. An agent that is not active yet must then exit; an agent on trial is told to
+        stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been written to the
+        pipe, or the upgrader has gone."""
         self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
 
     def upgrade(
@@ -191,11 +197,13 @@ class Agent(Conversation):
 
     def stopped(self, state: Optional[str] = None) -> None:
         """Confirms a clean stop. All work must be finished or given up before the call, and the
-        program must exit after it. `state` is passed to the next agent. It has at most 32,768
-        bytes, and at most 65,000 when it is escaped for JSON. If the state is refused, nothing has
-        been confirmed: call the method again, with a state that fits or without one. Returns when
-        the whole message has been written to the pipe, or the upgrader has gone. After a stop that
-        the upgrader did not request (a signal, the end of input), nothing is sent."""
+        program must exit after it. `state` is passed to the next agent: at most 32,768 bytes, and
+        at most 65,000 when escaped for JSON. Returns when the whole message has been written to the
+        pipe, or the upgrader has gone.
+
+        If the state is refused, nothing has been confirmed: call again with another state, or
+        without one. After a stop that the upgrader did not request (a signal, the end of input),
+        nothing is sent."""
         if state is not None:
             messages.check_state(state)
         with self._lock:
@@ -213,16 +221,16 @@ class Agent(Conversation):
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Asks the upgrader for more time: the current deadline of this agent is moved to `seconds`
-        (1 ms to 24 h) from now, unless the deadline is later already. May be called before ready(),
+        """Asks the upgrader for more time: moves this agent's current deadline to `seconds` (1 ms to
+        24 h) from now, unless the deadline is later already. May be called before ready(),
         and between the event Stop and stopped(). With the feature "readiness", it may also be
         called between the event Activate and healthy()."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:
         """Tells the upgrader that this agent is alive. If Welcome.watchdog is set, an active agent
-        must call this method at least once in every half of that time. In a held agent the call
-        raises Refused."""
+        must call this method at least once in every half of that time. Raises Refused if this agent
+        is not active yet."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:

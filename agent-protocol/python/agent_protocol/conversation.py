@@ -117,8 +117,8 @@ class Conversation:
         """Returns the next event, or None if there is none now. Never waits. Should be called until
         it returns None.
 
-        At the end of input, this function ends a held agent at once, with status 1. An active agent
-        gets Stop. Raises ValueError if the conversation has been closed, and in a forked process.
+        If the input has ended, ends an agent that is not active yet at once, with status 1; an
+        active agent gets Stop. Raises ValueError if the conversation has been closed, and in a forked process.
         """
         with self._lock:
             if why := self._why_unusable():

@@ -1,8 +1,8 @@
 """Leaves and finds the mark by which a process recognizes that it has been an agent.
 
-The mark is needed because opening the conversation removes the upgrader's variables from the
-environment. An agent that executes its program again would therefore find no upgrader. The agent
-would then activate itself, although a different agent may be active.
+Opening the conversation removes the upgrader's variables from the environment. Without the mark, an
+agent that executes its program again would find no upgrader, and activate itself although another
+agent may be active.
 """
 
 import os

@@ -259,7 +259,7 @@ impl Agent {
     }
 
     /// Tells the upgrader that this agent must not get the work, or, if it is on trial, must not
-    /// keep the work. An agent that is not active must then exit; an agent on trial is told to
+    /// keep the work. An agent that is not active yet must then exit; an agent on trial is told to
     /// stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been written to the
     /// pipe, or the upgrader has gone.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
@@ -333,7 +333,7 @@ impl Agent {
 
     /// Tells the upgrader that this agent is alive. If the event `Welcome` has a `watchdog`, an
     /// active agent must call this function at least once in every half of that time. An agent that
-    /// is not active gets an error.
+    /// is not active yet gets an error.
     pub fn heartbeat(&mut self) -> Result<(), Refused> {
         self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
     }
