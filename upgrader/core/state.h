@@ -80,7 +80,6 @@ enum class Origin { agent, signal, control, boot };
 // was decided whether the new version stays.
 enum class UpgradeOutcome { committed, kept, fell_back, ended };
 
-// The upgrade under way.
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;

@@ -173,9 +173,9 @@ void Loop::feed(const Event& event) {
     init_system_.forget_agent(exited->generation);
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // No agent works until the new agent has read its `activate`. So send `activate` before this
+  // No agent works until the new agent has read its `activate`. So `activate` is sent before this
   // step's log lines are written, which shortens the time without an active agent by a fiftieth.
-  // Only if the step also puts AGENT's link back, that comes first.
+  // Other actions before it, such as putting AGENT's link back, keep their place.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

@@ -98,8 +98,8 @@ class Session {
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // decides what to do after a SIGTERM
 
-  // Returns true while the agent is held or has ended. Such an agent may exit at once, since it has
-  // no work to give up.
+  // Returns true while the agent is not active yet, or has ended. Such an agent may exit at once,
+  // since it has no work to give up.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
   // Returns true if the upgrader has requested a stop, and is still there. The session then sends
   // the program's `stopped` immediately; otherwise it keeps `stopped` until the upgrader requests a

@@ -221,9 +221,9 @@ class Agent(Conversation):
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Asks the upgrader for more time: moves this agent's current deadline to `seconds` (1 ms to
-        24 h) from now, unless the deadline is later already. May be called before ready(),
-        and between the event Stop and stopped(). With the feature "readiness", it may also be
+        """Asks the upgrader for more time: moves this agent's current deadline to `seconds` (1 ms
+        to 24 h) from now, unless the deadline is later already. May be called before ready(), and
+        between the event Stop and stopped(). With the feature "readiness", it may also be
         called between the event Activate and healthy()."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 

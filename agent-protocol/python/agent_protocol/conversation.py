@@ -118,7 +118,8 @@ class Conversation:
         it returns None.
 
         If the input has ended, ends an agent that is not active yet at once, with status 1; an
-        active agent gets Stop. Raises ValueError if the conversation has been closed, and in a forked process.
+        active agent gets Stop. Raises ValueError if the conversation has been closed, and in a
+        forked process.
         """
         with self._lock:
             if why := self._why_unusable():
