@@ -113,8 +113,8 @@ export class Agent implements AsyncIterable<AgentEvent> {
   /**
    * Starts the conversation. `version` is the version of the program, at most 128 bytes. `features`
    * names the features that the program has, at most 16 names of at most 32 bytes. If the program
-   * and the upgrader have the feature "readiness", init is told that the service is ready when a
-   * first agent or a fallback calls healthy(), and not already at `activate`.
+   * and the upgrader have the feature "readiness", a first agent or a fallback must call healthy():
+   * the upgrader tells init only then, and not already at `activate`, that the service is ready.
    *
    * Throws an error with code EBUSY if this process has opened its conversation before, and with
    * code ENOTCONN if an agent has executed this program in its own place.

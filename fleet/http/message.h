@@ -107,8 +107,8 @@ struct Route {
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// Returns the key of the record that the path names, or no value if people may not set such a
-// record.
+// Returns the key of the record that the path below /v1/config/ names, or no value if people may
+// not set records of that kind.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
 // Returns whether the path names a list of records that people may set: all of one kind, or all
 // kinds together.

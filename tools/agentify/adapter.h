@@ -370,10 +370,9 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True unless this agent is a candidate (the new version of an upgrade). An upgrader with the
-  // feature `readiness` sends READY=1 to init only when its first agent or its fallback has said
-  // `healthy`. So these agents say `healthy` to such an upgrader even with --vouch=no. A candidate
-  // does not.
+  // True for a first agent and a fallback. They say `healthy` even with --vouch=no, because an
+  // upgrader with the feature `readiness` sends READY=1 to init only then. A candidate, the new
+  // version of an upgrade, does not.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

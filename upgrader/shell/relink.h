@@ -1,6 +1,6 @@
 // The symbolic link AGENT, for --relink. A commit makes this link name the committed program,
 // atomically and durably. All changes are made in the directory that held the link at the start. A
-// commit fails if AGENT's path leads to another directory by now.
+// commit fails if AGENT's path has come to name a file in another directory.
 #pragma once
 
 #include <functional>

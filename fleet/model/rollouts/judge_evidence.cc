@@ -113,9 +113,9 @@ void Cohorts::fail(const std::string& node, Ms at) {
   if (is_first) add(node, at, {Change::fails, found->second.cohort});
 }
 
-// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`;
-// look() counts this change later. If look() has already counted everything until a later time
-// (seen_until_), the change counts at that time.
+// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`.
+// The next look() counts this change. If an earlier look() has already counted everything up to a
+// time after `at` (seen_until_), the change gets that later time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -82,8 +82,8 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
     record.evidence.clear();
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
-  // Note the version only at the first try of the batch. When the batch is done again, the node may
-  // still report the version of the last try.
+  // Record the node's previous version only at the first try of the batch. When the batch is tried
+  // again, the node may still report the version that the first try has ordered.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {wish_before(sight)};

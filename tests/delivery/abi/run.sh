@@ -1,9 +1,9 @@
 #!/bin/sh
 # Checks that compiled agents can still use libagent-protocol.so.1. Compares its exported symbols
 # and their types, the layout of the structures, the values of the constants and the soname with
-# tables that only people change, and no script. Also compiles each header by itself, in each
-# language that may use it. Each comparison has a canary: an error planted in a copy of the header
-# or of the list of symbols. Prints `ok` lines and `N passed, N failed`.
+# tables that are written by hand. Also compiles each header by itself, in each language that may
+# use it. Each comparison has a canary: an error planted in a copy of the header or of the list of
+# symbols. Prints `ok` lines and `N passed, N failed`.
 #
 # usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
 set -u

@@ -280,9 +280,9 @@ void Puppet::say(const std::string& bytes) {
   write_output();
 }
 
-// Writes as much output as the pipe takes now, but at most 4096 bytes of a flood without end. Never
-// blocks: each write has at most 4096 bytes (PIPE_BUF), and poll() reports a pipe as writable only
-// if 4096 bytes fit.
+// Writes as much output as the pipe has room for, but a call writes at most 4096 bytes of a flood
+// that never ends. Never blocks: each write has at most PIPE_BUF bytes, and poll() reports a pipe
+// as writable only if so many bytes fit.
 void Puppet::write_output() {
   for (;;) {
     while (flood_left_ != 0 && output_.size() < 65'536) {

@@ -1,6 +1,6 @@
-// The director leads the end of a run, when its faults are over. From then on, all agents
-// cooperate. The upgrader must come to rest, and a good upgrade must be committed. At the very end
-// the upgrader gets a signal to stop. In a guided run, the director first lets the guide choose
+// The director controls the end of a run. It injects no more faults, and all agents cooperate. The
+// upgrader must come to rest, and a good upgrade must be committed. At the very end the upgrader
+// gets a signal to stop. In a guided run, the director first lets the guide choose
 // each step: see guide.h.
 #pragma once
 

@@ -22,8 +22,8 @@ std::string executable_of(const std::string& id, const Status& status) {
   return {};
 }
 
-// Returns true if the upgrade `id`, which could not be cancelled because somebody has confirmed it,
-// is still under way. Returns false if the upgrade has failed, even if its new agent still runs.
+// Returns true if the upgrade `id` is still under way after somebody has confirmed it, so that it
+// can no longer be cancelled. A failed upgrade is not under way, even if its new agent still runs.
 bool is_beyond_gate(const Status& status, const std::string& id) {
   return is_under_way(status, id) && status.phase != "abandoning" &&
          status.phase != "shutting_down";
