@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The pause before the ledger file is written again after a failed write. A write fails, for
-// example, if the disk is full.
+// The pause after a failed write of the ledger (the file with the commands that were begun). A
+// write fails, for example, if the disk is full.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -41,8 +41,9 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // The last upgrade was for a desired version if the record `upgrade` names such an upgrade. But
-  // the ledger may have a newer one, which a command has ordered and which is still under way.
+  // The last upgrade was for a desired version if the record `upgrade` names such an upgrade, and
+  // the ledger (the file with the commands that were begun) contains no newer upgrade that is still
+  // under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -55,9 +56,10 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, the state machine that decides how to obey a command, and
-// performs the actions that it returns. If the event reports the end of an upgrade, first adds
-// whether the new version has asked for a reboot, by the file `reboot_asked`.
+// Passes an event to the NodeCommander, the state machine that decides how to obey a command. Then
+// performs the actions that the NodeCommander returns. If the event reports the end of an upgrade,
+// this function first checks whether the file `reboot_asked` exists: the new version creates it to
+// ask for a reboot.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -134,7 +136,7 @@ void Component::perform(const Ask& ask) {
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
     // Another process has changed a record, so the store has refused the transaction. Forget the
-    // command: after the next change of the local copy, look_at_command() passes it on again.
+    // command, so that look_at_command() passes it on again after the next change of the records.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
@@ -164,8 +166,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Asks the upgrader to upgrade. Looks up the executable's path on disk, since an earlier process of
-// fleet-agent may have fetched the release.
+// Asks the upgrader to upgrade. Looks up the path of the new version's executable on disk, since
+// this process does not know the path if an earlier process of fleet-agent has fetched the release.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;

@@ -127,10 +127,10 @@ class Component {
   void look();
   void take(NodeEvent event);
 
-  // Makes the component follow its desired version. Called as soon as it is certain that the
-  // running version will not be undone. `committed` is the id of the upgrade that has brought the
-  // running version; it is empty if there was no such upgrade. `failure` is the reason why the last
-  // upgrade failed; it is empty if none failed.
+  // Upgrades the component, from now on, whenever its desired version differs from the running one.
+  // Called as soon as it is certain that the running version will not be undone. `committed` is the
+  // id of the upgrade that has brought the running version; it is empty if there was no such
+  // upgrade. `failure` is the reason why the last upgrade failed; it is empty if none failed.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
   // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun. The

@@ -74,7 +74,7 @@ void Component::gate_reached(const std::string& id) {
 void Component::upgrade_ended(const UpgradeEnded& ended) {
   if (ended.command != machine_.upgrade().attempt) {
     take(ended);
-    return look();  // look for a desired version that had to wait for this end
+    return look();  // look for a desired version that had to wait for the end of this upgrade
   }
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
   attempt_ended(ended.why, ended.evidence);

@@ -48,8 +48,9 @@ namespace fleet {
 }
 
 // Returns whether the last upgrade that a command has ordered is still under way, according to the
-// ledger (the file with the commands that were begun). The answer `interrupted` in the ledger means
-// that it is not: after a restart, fleet-agent found that the upgrader had dropped the upgrade.
+// ledger (the file with the commands that were begun). If the ledger contains the answer
+// `interrupted` to that command, the upgrade is over: after a restart, fleet-agent found that the
+// upgrader had dropped it.
 [[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
   const Answer* answer = ledger.answer_to(ledger.upgrade.id);
   if (answer != nullptr && answer->result == result_interrupted) return false;

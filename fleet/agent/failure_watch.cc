@@ -57,8 +57,8 @@ void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other
 }
 
 // Reads from /proc how much memory and processor time the process and its descendants use, at most
-// 64 processes. A value is absent if /proc does not show it. An exited child counts only with its
-// processor time.
+// 64 processes. A value is absent if /proc does not show it. For children that have exited, only
+// the processor time is included.
 ProcessUse use_of_process(std::int64_t pid) {
   ProcessUse use;
   if (pid <= 0) return use;

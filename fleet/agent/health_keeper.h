@@ -47,8 +47,8 @@ class HealthKeeper {
 
   // Updates the component's record `health` while a rollout compares nodes: begins a measurement
   // when one is due, and writes the record when its content has changed. Called at least once a
-  // second while this process is the node's active fleet-agent. `ledger` is null until the
-  // component obeys commands.
+  // second while this process is the node's active fleet-agent. `ledger` (the commands that were
+  // begun) is null until the component obeys commands.
   void look(const NodeLedger* ledger);
 
  private:

@@ -56,8 +56,8 @@ class JoinTalk {
   // Handles a controller's answer to the request, and returns the next step.
   [[nodiscard]] JoinNext take(const JoinReply& reply, upgrader::Time now);
 
-  // Returns why the machine is still waiting, for a person to read, or an empty string if that was
-  // said before.
+  // Returns why the machine is still waiting, as a text for people, or an empty string if the same
+  // text was returned before.
   [[nodiscard]] std::string news();
 
  private:

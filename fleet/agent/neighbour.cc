@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t look_interval_ms = 1'000;
 
 // How long fleet-agent repeats a request to upgrade until an upgrader accepts it. If the old
-// version is bad, its upgrader may exit with it again and again, before it accepts the request.
+// version crashes again and again, its upgrader exits each time, and may exit before it accepts the
+// request.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -200,7 +201,7 @@ void Neighbour::look_at_status() {
 }
 
 // Counts failures of the component outside of upgrades, for the record `health`. An exit of its
-// upgrader counts, unless the exit status was 0: such an exit was ordered.
+// upgrader is a failure, unless the exit status was 0: an exit with status 0 was ordered.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();
@@ -260,8 +261,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // Only the wall clock, which may be wrong, knows how long the trial has lasted. So assume that
-    // it begins now: it then ends late at worst, but never early.
+    // The upgrader's status says when the trial began only by the wall clock, which may be wrong.
+    // So assume that the trial begins now: it may then end late, but never early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);

@@ -182,7 +182,8 @@ void NodeAgent::look() {
   keep_instance();
   presence_.look();
   become_ready();
-  // Without the epoch this process cannot know whether the store was restored.
+  // Without the epoch (the number of the store's restores), this process cannot know whether the
+  // store was restored from a snapshot. So it does nothing before it has read the epoch.
   if (!activated_ || desk_.is_doubtful || !epoch_.follows()) return;
   // The local copy must contain this process's own write of the record `active`. An older copy does
   // not show whether the record still names this process.

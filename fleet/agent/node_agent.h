@@ -122,8 +122,8 @@ class NodeAgent {
   KeptRecords records_;
   Mirror halt_;  // a copy of the record `stop`; while that record exists, no upgrade is begun
   Mirror epoch_;
-  KnownStore known_;  // the store's epoch and revision that this process saw last
-  KnownStore kept_;   // the store's epoch and revision that were last written to disk
+  KnownStore known_;  // the store's epoch (number of restores) and revision, as last seen
+  KnownStore kept_;   // the store's epoch and revision in the file on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
@@ -140,8 +140,8 @@ class NodeAgent {
   // The ledger (the commands that were begun, and their answers) that an earlier process of
   // fleet-agent has left on disk.
   NodeLedger ledger_;
-  // Why the ledger cannot be read. While this is not empty, fleet-agent obeys no command to upgrade
-  // itself.
+  // Why the ledger (the commands that were begun) cannot be read. While this is not empty,
+  // fleet-agent obeys no command to upgrade itself.
   std::string unreadable_;
   std::unique_ptr<Timer> read_;  // the timer for the next try to read the ledger
   Timers::Milliseconds activated_at_{0};
@@ -150,7 +150,7 @@ class NodeAgent {
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  // The id of the last upgrade that was committed in this process's life; may be empty.
+  // The id of the last upgrade that was committed since this process began; may be empty.
   std::string committed_;
   // Trouble with this node's name or with the store, for the record `instance`; may be empty.
   std::string degraded_;

@@ -24,10 +24,10 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for a second machine with this node's name, by the `instance` records with another boot id
-// (an id that changes at each boot). If the machine id is different, too, there is a second
-// machine. If it is the same, the record may be left from before this machine's last boot. But if
-// the record outlives its lease, a copy of this machine keeps it.
+// Looks for a second machine with this node's name: an `instance` record of this node has another
+// boot id (an id that changes at each boot). If the machine id in that record is different, too,
+// there is a second machine. If it is the same, the record may be left from before this machine's
+// last boot. But if the record outlives its lease, a copy of this machine renews it.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -64,9 +64,9 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 }
 
 // Returns why the store may have been replaced or restored from a snapshot, or an empty string if
-// it seems to be the one that this node knows. Also writes its epoch and revision to disk: at once
-// if the epoch has changed or the store has lost writes, and otherwise at intervals. So the
-// revision on disk may be too low, but never too high.
+// it seems to be the store that this node knows. Also writes the store's epoch (the number of its
+// restores) and revision to disk: at once if the epoch has changed or the store has lost writes,
+// and otherwise at intervals. So the revision on disk may be too low, but never too high.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const KeyValue* const record = epoch_.find(key_of(KeyKind::epoch));

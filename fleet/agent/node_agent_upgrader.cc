@@ -49,7 +49,7 @@ void NodeAgent::become_ready() {
 }
 
 // Handles the upgrader's `activate`: begins to obey commands and desired versions. The old process
-// has exited by now, and its ledger on disk says which commands it had begun.
+// has already exited, and its ledger on disk says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   read_ledger();

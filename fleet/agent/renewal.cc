@@ -84,8 +84,9 @@ std::string CertificateClock::keep_next(const std::string& pem) const {
   return replace_file(next_beside(certificates_.own), pem, certificate_mode);
 }
 
-// Replaces the machine's certificate by the one that keep_next() has kept, if that is valid by now.
-// If it would not expire later than the machine's certificate, removes it instead.
+// Replaces the machine's certificate by the next one, which keep_next() has stored in a file, if
+// the next one is already valid. If the next one would expire no later than the current one,
+// removes the next one instead.
 void CertificateClock::use_next() const {
   const auto coming = next();
   if (!coming || !why_too_early(time(), *coming).empty()) return;
@@ -157,7 +158,8 @@ void Renewal::examine() {
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
   if (!validity || !is_renewal_due(*validity, judging_time(clock_.time()))) return;
-  // Make no request if the node already has the next certificate, and that will be valid in time.
+  // Make no request if the node already has its next certificate, and the next one becomes valid
+  // before the current one expires.
   const auto next = clock_.next();
   if (!next || next->from >= validity->until) ask(content_of_file(files_.key));
 }
@@ -176,8 +178,8 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Handles the answer to a request for a new certificate. An earlier process may have made the
-// request; its error is not logged again.
+// Handles the answer to a request for a new certificate. Logs a refusal only if this process has
+// made the request: otherwise an earlier process may have logged the refusal already.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -185,10 +187,10 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// Stores a new certificate for the next connection to the store. If one of the two machines' clocks
-// is wrong, the certificate may not be valid yet, and the node could not connect with it. It then
-// waits in a file of its own (next_beside()). Ignores a certificate that expires no later than the
-// current one.
+// Stores a new certificate for the next connection to the store. If the clock of this node or of
+// the signer is wrong, the new certificate may not be valid yet, and the node could not connect
+// with it. The certificate then waits in a file of its own (next_beside()). Ignores a certificate
+// that expires no later than the current one.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

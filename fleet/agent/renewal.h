@@ -24,8 +24,8 @@ struct CertificateTime {
 // clock or from the disk.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
-// Returns why no connection to the store may be tried now, or an empty string. As long as the
-// machine's own certificate is not valid yet, the clock must be wrong.
+// Returns why no connection to the store may be tried now, or an empty string. The reason is a
+// certificate of this machine that is not valid yet, which shows that the clock is wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
 // Returns the time to write to disk, or no value if there is nothing to write. Called when the
@@ -58,8 +58,8 @@ class CertificateClock {
   // Returns the validity of the certificate that keep_next() has kept. Returns no value if there is
   // no such certificate, or if it does not belong to the machine's key.
   [[nodiscard]] std::optional<Validity> next() const;
-  // Replaces the machine's certificate by the one that keep_next() has kept, if the kept one is
-  // valid by now.
+  // Replaces the machine's certificate by the one that keep_next() has stored, if that one is
+  // already valid.
   void use_next() const;
   // Returns the time with which to check the certificates of a new connection. Calls use_next()
   // before, since the own certificate may have expired meanwhile.

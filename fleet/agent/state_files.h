@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// Returns the content of a ledger file. Each line has the name of a member, a blank, and the
+// Returns the content of a ledger file. Each line contains the name of a member, a blank, and the
 // member's value as text or as a record in JSON.
 [[nodiscard]] std::string ledger_text(const NodeLedger& ledger);
 // Parses the content of a ledger file. Returns a Refusal if it is damaged. No new command may begin
@@ -36,8 +36,8 @@ class LedgerFile {
   std::string path_;
 };
 
-// ---- the file by which a node recognizes its store. The only line of this file has the store's
-// epoch and the highest revision that the node has seen
+// ---- the file by which a node recognizes its store. Its only line contains the store's epoch (a
+// number that grows with each restore) and the highest revision that the node has seen
 
 // Reads the file. Returns a default KnownStore if the file is absent, as on a node that has not
 // seen any store yet. Returns a Refusal if the file is damaged or cannot be read.
