@@ -56,10 +56,10 @@ struct RecordSet {
                                                            const CellFacts& facts,
                                                            const Orderer& orderer);
 
-// Returns why a document may not write the desired version `wanted` over `found`, as a note for the
-// person: both are the same version, and `found` is marked as refused, so that no node moves to it.
-// A program may apply a document again and again, but only a person may end the refusal. Returns an
-// empty string in all other cases.
+// Returns a note for the person if a document may not write the desired version `wanted` over
+// `found`, and otherwise an empty string. It may not if both name the same version, and `found` is
+// marked as refused, so that no node moves to it. A program may apply a document again and again,
+// but only a person may end the refusal.
 [[nodiscard]] std::string why_stays_refused(const ParsedKey& key, const std::string& found,
                                             const std::string& wanted);
 

@@ -163,7 +163,8 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether the order states the right architecture for each manifest. It need not state any.
+// Returns whether the architectures in the order are right: each manifest for which the order names
+// an architecture is a manifest for this architecture.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {
