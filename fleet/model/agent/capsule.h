@@ -43,10 +43,10 @@ struct FailureSeen {
 // line: `. Only the level `lines` shows this part.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
-// Returns the evidence of a failure: a list with one capsule, cut to the limits below. At the level
-// `none`, returns an empty list. If `seen` has neither an exit status nor a signal, this function
-// looks for both in the text of the reason: agentify itself exits cleanly, so only the reason says
-// how the daemon exited.
+// Returns the evidence of a failure: a list with one capsule, cut to the limits capsule_*_max. At
+// the level `none`, returns an empty list. If `seen` has neither an exit status nor a signal, this
+// function looks for both in the text of the reason: agentify itself exits cleanly, so only the
+// reason says how the daemon exited.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
 // A version of a program, and the list of its files, as agent-releases(1) keeps it. Each line of
@@ -73,9 +73,9 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Cuts the evidence of a failed upgrade to the limits above. Keeps only the first capsule. If there
-// are too many lines of output, or the lines are too long, keeps the newest lines. If there are too
-// many differences between the releases, or they are too long, keeps the first differences.
+// Cuts the evidence of a failed upgrade to the limits capsule_*_max. Keeps only the first capsule.
+// If the output has too many lines, or the lines are too long, keeps the newest lines. If there are
+// too many differences between the releases, or they are too long, keeps the first differences.
 // Replaces a number that is out of range with the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 

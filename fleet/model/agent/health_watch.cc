@@ -76,15 +76,17 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // If the node's records name no run any more, the current run `run_` still continues to its end.
-  // On a node of the control group, the run ends `run_.soak_ms` after its beginning.
+  // If `run.id` is empty, no run (comparison of this node with others) is asked for any more. The
+  // current run `run_` still continues to its end. On a node of the control group, it ends
+  // `run_.soak_ms` after its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If a node of the control group has several runs for the same rollout, its failures
-// are counted from the beginning of the first run. No failure is compared twice, since the rollout
-// compares only the first failure of each node.
+// Begins a run, the time in which a rollout compares this node with others. If a node of the
+// control group has several runs for the same rollout, its failures are counted from the beginning
+// of the first run. No failure is compared twice, since the rollout compares only the first failure
+// of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;

@@ -70,10 +70,11 @@ class HealthWatch {
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
-  // Notes which version of the component runs now.
+  // Records which version of the component runs now.
   void runs(const std::string& version) { version_ = version; }
 
-  // Notes the current run, as health_run_of() returns it.
+  // Sets the current run, as health_run_of() returns it, and makes a new record `health` if there
+  // is something to report.
   void look(const HealthRun& run, Ms now);
 
   // Returns whether the caller must read the component's measures now. The caller then calls
@@ -143,7 +144,7 @@ struct MeasureLines {
 };
 
 // Parses the output of a component. Leaves out bad lines, measures beyond the first measures_max,
-// and bytes beyond measure_bytes_max; notes in `trouble` what was left out.
+// and bytes beyond measure_bytes_max. The result's member `trouble` says what was left out.
 [[nodiscard]] MeasureLines read_measures(std::string_view output);
 
 // Returns the number in a measure's string, or no value if the string is not a finite number.

@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If the controller has written it again (with a new
-    // revision), the controller asks for the answer again, so report it again.
+    // The command was answered before. If the controller has written the command again (with a new
+    // revision), the controller asks for the answer again, so report the answer again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -295,7 +295,7 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// Notes the running version in the ledger, but not during an upgrade, which may still be undone.
+// Writes the running version into the ledger, but not during an upgrade, which may still be undone.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);
@@ -318,8 +318,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the order to go back is sent. So if this process is killed after
-    // that, the next process knows the reason for going back.
+    // The ledger is saved before the node tells the upgrader to go back. So if this process is
+    // killed after that, the next process knows the reason for going back.
     ledger_.late = run_->command.id;
   }
 }

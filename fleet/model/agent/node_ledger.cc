@@ -63,8 +63,8 @@ void NodeCommander::take(const Restarted& event) {
   if (has_rebooted()) ledger_.reboot_wanted = false;
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // The last command has no answer. The earlier process may have requested its upgrade, and may
-  // have exited before it noted the upgrade in the ledger. So note the upgrade now.
+  // The last command has no answer. The earlier process may have requested the command's upgrade,
+  // and may have exited before it wrote the upgrade into the ledger. So add the upgrade now.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {

@@ -38,9 +38,9 @@ struct NodeLedger {
   // Stores the answer, unless the answered command has an answer already.
   void answer(const Answer& answer);
 
-  // Notes that this version of the component runs now. Called only while no upgrade by a command is
-  // under way. If another version than `came_to` runs now, the ledger forgets `came_from`, so that
-  // no undo goes back to that version.
+  // Records that this version of the component runs now. Called only while no upgrade by a command
+  // is under way. If another version than `came_to` runs now, the ledger forgets `came_from`, so
+  // that no undo goes back to that version.
   void runs(std::string_view version);
   // Returns whether `version` ran just before `running`, which is the running version. If no
   // version runs, as after a crash, `running` is empty, and stands for the version that ran last.

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view attempts = "desired.";
 
-// Even the longest id of a command `stop`, with two revisions of 19 digits each, is short enough.
+// Check that the longest id of a command `stop`, with two revisions of 19 digits each, is not
+// longer than an id may be.
 static_assert(attempts.size() + 19 + 1 + 19 + 1 + life_digits +
                   std::string_view(".stop.1").size() <=
               command_id_bytes_max);
@@ -85,16 +86,18 @@ void WishMachine::take(const WishSeen& seen) {
   life_ = seen.life;
   if (was_restored) forget_lost(seen.recorded);
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way. Cancel it if the
-  // wish has changed since, unless the old version was already ordered to stop.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. Cancel it if a
+  // person or controller has written another desired version since, unless the old version was
+  // already ordered to stop.
   if (!wish_ || !is_attempt_at(upgrade_.attempt, wish_->revision))
     return give_up("the wish has changed");
   under_way_ = wish_;
 }
 
-// Forgets the last attempt if its wish is lost, because the store was restored from an older
-// snapshot. Then the attempt that the store has is the last one. An attempt that has not ended is
-// not handled here: it is cancelled because its wish has changed.
+// Called after the store was restored from a snapshot. If the store has lost the desired version
+// for which the last attempt (upgrade) was made, forgets this attempt: the last attempt is then the
+// one in the store, `recorded`. Does nothing while an attempt is under way, since that one is
+// cancelled elsewhere.
 void WishMachine::forget_lost(const Upgrade& recorded) {
   if (stage_ != Stage::idle || wish_of(upgrade_.attempt) <= life_->begins) return;
   upgrade_ = is_attempt(recorded.attempt) ? recorded : Upgrade();

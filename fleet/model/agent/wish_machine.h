@@ -84,8 +84,8 @@ struct Settled {
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // the wish has to wait, since a rollout, person or command moves this node
-  Revision at = 1;       // the revision of the store at which both were read
-  StoreLife life = {};   // the last restore of the store before that reading
+  Revision at = 1;       // the store's revision at which wish and claim were read
+  StoreLife life = {};   // the last restore of the store before the revision `at`
   // The record node/ID/upgrade/COMPONENT in the store. Needed only if knows(life) is false: the
   // store was restored since the last event.
   Upgrade recorded = {};
@@ -142,8 +142,8 @@ struct ReportUpgrade {
 
   bool operator==(const ReportUpgrade&) const = default;
 };
-// The last attempt is not reported any more: the store was restored from a snapshot, and has lost
-// the attempt's wish.
+// Forget the last attempt (upgrade) in reports: the store was restored from a snapshot, and has
+// lost the desired version for which the attempt was made.
 struct ForgetUpgrade {
   bool operator==(const ForgetUpgrade&) const = default;
 };
@@ -160,12 +160,13 @@ class WishMachine {
   // the new version of this attempt is ready. Other commands wait until the upgrader has ended the
   // upgrade of an attempt, since an upgrader carries out one upgrade at a time.
   [[nodiscard]] bool must_wait(const Command& command) const;
-  // Returns whether the upgrader was asked for the upgrade of this attempt, and its new version is
-  // not ready yet. Returns false if the attempt was cancelled.
+  // Returns whether the upgrader was asked for the upgrade of this attempt (try to reach a desired
+  // version), and the new version is not ready yet. Returns false if the attempt was cancelled.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
-  // Returns whether this attempt has ordered the old version to stop, and has not ended yet.
+  // Returns whether this attempt (upgrade to a desired version) has ordered the old version to
+  // stop, and has not ended yet.
   [[nodiscard]] bool confirms(const std::string& attempt) const {
     return stage_ == Stage::going && upgrade_.attempt == attempt;
   }
@@ -200,7 +201,7 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   Revision at_ = 1;  // the revision at which the desired version and the claim were read
-  std::optional<StoreLife> life_;  // the last restore of the store before that reading
+  std::optional<StoreLife> life_;  // the last restore of the store before the revision `at_`
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;
