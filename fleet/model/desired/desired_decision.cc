@@ -49,8 +49,9 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_halted() const { return has_halted(marks_.counts(), settings_); }
 
-  // Returns whether the node ignores its maintenance window. For a pinned node, the order of its
-  // own version says that. For any other node, the order of the cell's desired version does.
+  // Returns whether the node ignores its maintenance window. If the node is pinned to a version of
+  // its own, the order that has pinned it decides. Otherwise the order that has set the cell's
+  // desired version decides.
   [[nodiscard]] bool ignores_window(const std::string& id) const {
     const Desired& own = view_.nodes().at(id).desired.record;
     return own.pinned ? own.ignore_window : wish_ && wish_->desired.ignore_window;
@@ -97,11 +98,10 @@ class DesiredDecider {
 
   // ---- halt
 
-  // Marks the desired version as refused when it has failed on max_failed nodes. The mark lasts: no
-  // other node moves to the version, even if a rollout later gives the failed nodes another
-  // version. The mark has to wait while a node is still on its way to the version (coming()). This
-  // node may have to be ordered back if it is too slow, and no such order is given for a refused
-  // version.
+  // Marks the desired version as refused when it has failed on max_failed nodes. Then no other node
+  // moves to it, even if a rollout later gives the failed nodes another version. The mark is not
+  // written while a node is still on its way to the version (coming()): if that node is too slow,
+  // it has to be ordered back, and no such order is given for a refused version.
   std::optional<DesiredDecision> refuse_wish() const {
     if (!wish_ || !is_halted() || !marks_.coming().empty()) return std::nullopt;
     std::vector<std::string> failed;
@@ -133,7 +133,7 @@ class DesiredDecider {
   }
 
   // Orders a node to keep the version that it runs, since a person has removed the desired version.
-  // Otherwise the node's new version would wait at its gate for ever.
+  // Otherwise the new version would wait for ever for the order to replace the old one.
   [[nodiscard]] DesiredDecision leave(const std::string& id) const {
     const DesiredNode& node = view_.nodes().at(id);
     Transaction transaction = fenced();
@@ -170,9 +170,10 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Returns whether the upgrade for which the node holds budget places may still be under way. Such
-  // an upgrade is in the phase `cutover-ready` until it has ended. An unreadable phase may be this
-  // one, too. A node without a record was removed from the cell, and may be a new machine.
+  // Returns whether the upgrade for which the node holds budget places may still be under way. It
+  // is under way as long as the phase is `cutover-ready`. A phase that this program does not know
+  // may mean the same. If the record of the upgrade is absent, the node was removed from the cell,
+  // so no upgrade is under way.
   [[nodiscard]] static bool may_be_down(const DesiredNode& node) {
     const UpgradePhase phase = node.upgrade.record.phase;
     return node.upgrade.revision != 0 &&

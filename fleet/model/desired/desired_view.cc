@@ -33,8 +33,8 @@ bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // The order also makes the node cancel the upgrade to an earlier version. Such a node needs the
-  // order even if it already runs the desired version.
+  // A node that already runs the desired version needs no order, except while an upgrade to an
+  // earlier desired version has not ended on it: the order makes the node cancel that upgrade.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
@@ -272,16 +272,16 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   if (may_be_stopped(node, wish_ && is_told(node, *wish_))) {
     if (const auto next = successor(id, node)) standing.at_gate = next->first;
   }
-  // A node that was ordered to move has to keep its version if the desired version is gone. It is
-  // too late for that if its old version was already ordered to stop. The order contains the name
-  // of the version to keep, so this name must be valid.
+  // If the desired version was removed, a node that was ordered to move has to keep its version.
+  // This is no longer possible once its old version was ordered to stop. The order contains the
+  // name of the version to keep, so this name must be valid.
   standing.is_left = is_absent_ && node.claim.revision == 0 && is_under_way(node) &&
                      node.command.record.id != stop_id(node) && is_version_name(node.running);
   if (!wish_) return standing;
   standing.towards = fleet::standing_of(node, *wish_);
   // If the node's new version is not ready in time, the driver orders the node back to the version
-  // that it runs. That order is impossible if this version's name is not valid, so the time is then
-  // not watched: `standing.coming` stays empty.
+  // that it runs. The driver cannot do that if the name of this version is not valid. So in this
+  // case there is no time limit, and `standing.coming` stays empty.
   const bool comes = standing.towards.is_under_way &&
                      phase_of(node) != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);

@@ -21,7 +21,8 @@
 namespace fleet {
 
 // The name of the component fleet-agent. The progress of its upgrade is found in the records of its
-// instances (processes). For all other components, the record node/ID/upgrade/COMPONENT has it.
+// instances (processes). For all other components, it is found in the record
+// node/ID/upgrade/COMPONENT.
 inline constexpr std::string_view own_component = "agent";
 
 template <class Record>
@@ -142,11 +143,12 @@ struct WishStanding {
   // Whether the node may get the order to move. There may be other reasons to wait, such as a
   // closed maintenance window.
   bool may_begin = false;
-  // Whether the node may get that order while its upgrade to an earlier desired version has not
-  // ended. The order makes the node cancel that upgrade.
+  // Whether the node may be ordered to move although its upgrade to an earlier desired version has
+  // not ended. The order makes the node cancel that upgrade.
   bool waits = false;
   // Whether the node moves to the cell's desired version, its new version waits beside the old one,
-  // and the old one may be ordered to stop. There may be other reasons to wait, as for `may_begin`.
+  // and the old one may be ordered to stop. There may be other reasons to wait, such as a closed
+  // maintenance window.
   bool is_at_gate = false;
 };
 [[nodiscard]] WishStanding standing_of(const DesiredNode& node, const CellWish& wish);
@@ -168,8 +170,8 @@ struct WishCount {
 };
 
 // Returns whether a person has pinned the node to a version of its own, and this version waits
-// beside the old one, which may be ordered to stop. There may be other reasons to wait, as for
-// WishStanding::may_begin.
+// beside the old one, which may be ordered to stop. There may be other reasons to wait, such as a
+// closed maintenance window.
 [[nodiscard]] bool is_pinned_at_gate(const DesiredNode& node);
 
 // Returns the name under which nodes take places of budgets (budgets.h) to move to the desired
@@ -184,13 +186,11 @@ struct WishCount {
 
 // ---- the observations
 
-// Keeps two things for the controller that drives the desired version of a component. The
-// observations say since when each instance has been ready, and since when each node has had its
-// order to move. The lists say which nodes may get an order next. If a record changes, only the
-// node of that record is examined again, so the cost of a change does not grow with the number of
-// nodes.
-//
-// The observations are not in the store, so a controller that takes over begins to observe anew.
+// Observes the nodes for the controller that drives the desired version of a component: since when
+// each instance has been ready, since when each node has had its order to move, and which nodes may
+// get an order next. If a record changes, only the node of that record is examined again, so the
+// cost of a change does not grow with the number of nodes. The observations are not in the store,
+// so a controller that takes over begins to observe anew.
 class DesiredMarks {
  public:
   // Updates the observations and lists for the nodes whose records have changed since the last
@@ -206,34 +206,33 @@ class DesiredMarks {
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
   // These two functions return the nodes that may be ordered to move to the desired version.
-  // waiting() has the nodes on which the upgrade to an earlier desired version has not ended: such
-  // a node cancels that upgrade when it gets the order. beginning() has all other nodes, except
+  // waiting() returns the nodes on which the upgrade to an earlier desired version has not ended:
+  // the order makes such a node cancel that upgrade. beginning() returns all other nodes, except
   // those whose maintenance window is closed: see close().
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // Returns the nodes that were ordered to move, and whose new version does not wait beside the old
-  // one yet. Each entry has the time at which this controller first saw the node's order.
+  // one yet. Each entry contains the time at which this controller first saw the node's order.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
   // Returns the nodes whose new version waits beside the old one, ready to replace it. Each entry
-  // has the time since which this controller has seen the new version ready without a gap.
+  // contains the time since which this controller has seen the new version ready without a gap.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the nodes that were ordered to move, and have not arrived, although a person has
   // removed the desired version since. They have to keep the version that they run.
   [[nodiscard]] const std::set<std::string>& left() const { return left_; }
   // Returns the new version that may replace the old one on this node, and the time since which
-  // this controller has seen it ready. Returns no value if there is no such version. For
-  // fleet-agent, the string is the id of the new instance; for another component, the string is the
-  // version's name. The new version must be ready, and must be the version in the node's own record
-  // node/ID/desired/COMPONENT. A new instance of fleet-agent must also be of the same boot as the
-  // old instance.
+  // this controller has seen it ready. It must be the version in the node's record
+  // node/ID/desired/COMPONENT. Returns no value if there is no such version. For fleet-agent, the
+  // string is the id of the new instance, which must be of the same boot as the old instance. For
+  // another component, the string is the version's name.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
                                                                     const DesiredNode& node) const;
 
   // ---- windows
 
-  // Notes that the node's maintenance window is closed, so that no step of an upgrade may begin on
-  // the node. The window opens at the time `until`. Without a value, the window stays closed until
-  // a record changes.
+  // Records that the node's maintenance window is closed, so that no step of an upgrade may begin
+  // on the node. The window opens at the time `until`. Without a value, the window stays closed
+  // until a record changes.
   void close(const std::string& id, std::optional<Ms> until);
   [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
   // Returns the time at which the first of the closed maintenance windows opens.
@@ -265,10 +264,10 @@ class DesiredMarks {
   std::string component_;
   std::optional<CellWish> wish_;
   bool is_absent_ = true;  // the cell has no record of a desired version
-  // When this controller first saw each instance ready, and the instance's version: for each node,
-  // by the ids of its instances (processes of fleet-agent). Only for instances that are ready and
-  // not degraded. For other components, a node has one more entry, with an empty id, while its new
-  // version waits beside the old one. That entry has the id of the attempt in place of the version.
+  // For each node and each of its instances (processes of fleet-agent) that is ready and not
+  // degraded: the time at which this controller first saw the instance ready, and its version. For
+  // other components, a node has one more entry, with an empty id, while its new version waits
+  // beside the old one. That entry contains the id of the attempt in place of the version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node with a record node/ID/desired/COMPONENT: the record's revision, and the time at
   // which this controller first saw this revision. A node has no entry while a rollout or a person
