@@ -68,11 +68,11 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` (a rollout, plan or desired version) gets budget places for all
-  // `nodes`, which are to be down at the same time: it has all places already, can take some now,
-  // has to wait, or can never get them. `room` is the most places that the caller's transaction can
-  // still take. If the run needs more, the answer has the first `room` places, sorted by label and
-  // by the hash of the label's value.
+  // Asks for budget places for all `nodes`, which the run `by` (a rollout, plan or desired version)
+  // wants to take down at the same time. Returns how the run gets the places: see PlacesAnswer.
+  // `room` is the most places that the caller's transaction can still take. If the run needs more,
+  // the answer contains the first `room` places, sorted by label and by the hash of the label's
+  // value.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns the largest number N such that the budgets allow the first N of `nodes` to be down at
@@ -114,10 +114,10 @@ class Budgets {
   [[nodiscard]] std::string value_of(const std::string& node, const std::string& label) const;
   [[nodiscard]] bool exists(const std::string& node) const;
   [[nodiscard]] bool works(const std::string& node) const;
-  // Returns the nodes that count against the budget for one value of a label. For each node, the
-  // map has the run that moves the node, or an empty string if the node counts because it does not
-  // work. If the record of a taken place cannot be read, the map has `place NUMBER` instead of the
-  // node's name.
+  // Returns the nodes that count against the budget for one value of a label, with the run that
+  // moves each node. The run is an empty string if the node counts because it does not work. If the
+  // record of a taken place cannot be read, the map contains `place NUMBER` instead of the node's
+  // name.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::vector<std::int64_t> free_numbers(const Domain& domain, std::int64_t most,

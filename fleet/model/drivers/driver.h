@@ -208,7 +208,7 @@ class Driver {
 
   // Waits until the watch has reported the change for which the store has refused the transaction.
   void await_news() {
-    task_.granted(0);  // a lease that has ended is another reason for a refusal
+    task_.granted(0);  // the lease may have ended, which also causes a refusal: drop it
     under_way_ = UnderWay::refused;
     retry_at_ = now_ + store_retry_ms;
     if (is_overtaken_) decide_again();

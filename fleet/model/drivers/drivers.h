@@ -36,7 +36,7 @@ class RolloutTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
-  // Notes that the store has denied a write, so that the next step aborts the rollout. Returns
+  // Records that the store has denied a write, so that the next step aborts the rollout. Returns
   // false at the second call: the store has then denied the abort, too, and the driver ends.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
