@@ -29,12 +29,11 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether the event `other` only repeats the event `one`, so that it need not be written.
-// Both have the same subject, and `one` is the last event before `other` with this subject. A
-// repetition has the same kind, text and trace (the id of the order that the event follows from).
-// So if a person desires the same version again, a second event is written. The trace of an event
-// of an upgrade does not matter, since one command may begin the upgrade, and another one may
-// confirm it.
+// Returns whether the event `other` only repeats `one`, the last event with the same subject, so
+// that `other` need not be written. It does if kind, text and trace (the id of the order that the
+// event follows from) are equal. So if a person desires the same version again, a second event is
+// written. For an event of an upgrade, the trace is ignored, since one command may begin the
+// upgrade, and another one may confirm it.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text of an event `degraded` may end with a list of rollouts that may be the cause: see
   // suspects_mark in failure_causes.h. The list is not compared, since it has counts that change

@@ -109,8 +109,8 @@ std::optional<FleetEvent> instance(const KeyValue& record) {
 std::optional<FleetEvent> driver(const ParsedKey& key, const KeyValue& record) {
   const auto read = read_record<DriverRecord>(record.value);
   const std::string& id = key.names.front();
-  // These drivers always exist. People do not care which controller runs them, so they get no
-  // event.
+  // These three drivers always exist, and people do not care which controller runs them. So there
+  // is no event about them.
   const bool is_of_cell = id == "events" || id == "watch" || id == "desired";
   if (!read || is_of_cell) return std::nullopt;
   return FleetEvent{.kind = "driven", .text = "is driven by " + read.value().controller};
@@ -282,9 +282,8 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
   // copy, and new events may get numbers up to looked_until_.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
-  // No event has a number above event_number_max. The key of such a number has more digits, so it
-  // is sorted before the key of the last event. The loop below would then send events a second
-  // time.
+  // No event has a number above event_number_max. The key of a larger number has more digits, so it
+  // is sorted before the key of the last event, and the loop below would send events a second time.
   if (from > static_cast<std::int64_t>(event_number_max)) return Rest{};
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));
   for (auto at = records.lower_bound(first); at != records.end(); ++at) {

@@ -62,8 +62,9 @@ bool is_in_history(std::string_view subject, const Reading& reading) {
   });
 }
 
-// Notes that this run of a rollout or plan has ended, or forgets the run if `ended` has no value.
-// Cuts the run's strings as in its line in history/, so that run_of() returns the same for both.
+// Remembers that this run of a rollout or plan has ended, or forgets the run if `ended` has no
+// value. Shortens the run's strings in the same way as its line in history/, so that run_of()
+// returns the same for both.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;

@@ -34,8 +34,9 @@ namespace fleet {
 inline constexpr std::size_t runs_kept_min = 20;
 inline constexpr std::size_t lines_kept_max = 10'000;
 
-// Returns whether the reading has a record history/NUMBER about a rollout or plan with this
-// subject, such as `rollout/r1`. Then such a run has ended, even if its own records are erased.
+// Returns whether the reading contains a record history/NUMBER about a rollout or plan with this
+// subject, such as `rollout/r1`. This record shows that the rollout or plan has ended, even if its
+// own records are erased.
 [[nodiscard]] bool is_in_history(std::string_view subject, const Reading& reading);
 
 class Retention {
