@@ -150,10 +150,10 @@ std::optional<PendingRenewal> RenewalRequests::first(
   return std::nullopt;
 }
 
-// A node gets a new certificate only after half of the lifetime of its newest one. Otherwise a node
-// could fill its identity record, which lists all valid certificates so that they can be revoked. A
-// certificate is valid from one day before its signing. One that is not valid yet was signed while
-// the signer's clock was fast: the node cannot use it, so it does not count.
+// A node gets a new certificate only after half of the lifetime of its newest one. Otherwise the
+// node could fill its identity record, which lists all valid certificates. A certificate that is
+// not valid yet is ignored, since the node cannot use it. (Certificates are valid from one day
+// before their signing, so it was signed while the signer's clock was fast.)
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

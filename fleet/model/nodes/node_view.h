@@ -42,7 +42,7 @@ struct NodeView {
   // label of the same name that the node itself reports.
   void take_given(const std::map<std::string, std::string>& labels);
 
-  // Stores a record of this node, or notes that the node has no record at this key.
+  // Stores a record of this node (take), or removes it from this view (take_absent).
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 
@@ -67,8 +67,8 @@ struct NodeView {
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// Returns the time since which the new version `version` has been ready and has waited to be
-// activated (at its gate). Returns no value if the version does not wait, or if the node still
+// Returns the time since which the new version `version` of a silent node has been ready and has
+// waited to be activated. Returns no value if the version does not wait, or if the node still
 // reports.
 [[nodiscard]] std::optional<std::string> silent_at_gate_since(const NodeView& node,
                                                               const std::string& component,
