@@ -74,9 +74,9 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // The plan gives back its budget places, since no step is under way now. Before a step of the
-    // kind `any`, it has places for the first members instead: as many as the budgets allow to be
-    // down together.
+    // No step is under way now, so the plan gives back its budget places. But if the next step is
+    // of the kind `any`, the plan keeps or takes places for its first members: as many as the
+    // budgets allow to be down together.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;

@@ -66,9 +66,9 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // Note the earlier desired version in the plan, which restores it if the plan goes back. If that
-  // version is pending, another plan holds it back, and no node has moved to it, so `previous`
-  // stays empty. `desired_before` has its whole record in both cases.
+  // Store the earlier desired version in the plan, which restores it if the plan goes back. If that
+  // version is pending, no node has moved to it yet, since another plan holds it back. In this case
+  // `previous` stays empty. `desired_before` contains the whole record in both cases.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
