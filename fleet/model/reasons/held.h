@@ -30,7 +30,7 @@ namespace fleet {
 // Returns whether the plan runs and has not begun its first step.
 [[nodiscard]] bool is_to_begin(const Plan& plan);
 
-// The nodes on which something is to begin, and how long it takes there.
+// The nodes on which an upgrade or a plan is to begin, and how long it takes there.
 struct ToBegin {
   std::vector<std::string> nodes = {};
   Ms takes = 0;
@@ -39,8 +39,8 @@ struct ToBegin {
   // together, and the windows of all must be open.
   bool one_by_one = false;
   // Nodes that have begun already, and whose new version waits beside the old one. The old version
-  // must still be stopped, which takes the time `stop_takes`, and also begins only in a window. Has
-  // nodes only if `one_by_one` is true.
+  // must still be stopped. This takes the time `stop_takes`, and may begin only while the node's
+  // window is open. Empty if `one_by_one` is false.
   std::vector<std::string> at_gate = {};
   Ms stop_takes = 0;
   // The name under which the nodes in `at_gate` take budget places, such as `desired/web`.
@@ -86,24 +86,25 @@ class NextNodes {
 };
 
 struct Held {
-  std::string words = {};  // what it waits for; empty if nothing holds it back
+  std::string words = {};  // what the rollout, plan or node waits for; empty if it need not wait
   // True if a person has to change something, for example because the windows are never open long
-  // enough. False if the wait ends by itself, and for a stop, which is an order of its own.
+  // enough. False if the wait ends by itself, or if the reason is a stop, which a person has
+  // ordered.
   bool needs_person = false;
 };
 
-// Returns the reason why nothing in `what` begins now. `windows` must know the nodes, and which
-// time the wall clock shows at the moment 0. `budgets` are those of the cell, with all its nodes,
-// or null if the cell has none.
+// Returns the reason why nothing in `what` begins now. The caller must have given the nodes to
+// `windows`, and the time of the wall clock at the moment 0 (set_wall()). `budgets` are those of
+// the cell, with all its nodes, or null if the cell has none.
 [[nodiscard]] Held held_back(const ToBegin& what, bool is_stopped, const WindowView& windows,
                              const Budgets* budgets = nullptr);
-// Returns the reason why nothing in `what` begins now. `cell` must have the record `stop`, and the
-// records of windows, nodes and identities.
+// Returns the reason why nothing in `what` begins now. `cell` must contain the record `stop`, and
+// the records of windows, nodes and identities.
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
                              const ZoneBook& zones);
 
-// Returns what the work waits for if no controller drives it; `id` is the name of the rollout or
-// the plan. `cell` has the records of controllers and drivers.
+// Returns the reason to wait if no controller drives the rollout or plan `id`, or an empty Held if
+// a controller drives it. `cell` contains the records of controllers and drivers.
 [[nodiscard]] Held undriven(const std::string& id, const Reading& cell);
 
 // ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it

@@ -14,8 +14,8 @@ namespace fleet {
 [[nodiscard]] std::string why_nothing_begins(const std::string& stop);
 
 // Returns a message for a person who has ended the stop. `epoch` is the text of the record `epoch`,
-// or null if there is none. If it says that nobody has accepted the restored store yet, the message
-// says so, too: nodes do not act before that.
+// or null if there is none. If nobody has accepted a restored store yet, the message warns that
+// nodes do not act before that.
 [[nodiscard]] std::string words_after_stop(const std::string* epoch);
 
 }  // namespace fleet
