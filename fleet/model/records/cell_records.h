@@ -53,7 +53,8 @@ struct Desired {
   // The version that was desired before the plan that holds `version` back. The plan restores this
   // version if the plan fails and goes back. Empty if `pending` is false.
   std::string previous = {};
-  // Once the plan has restored `previous`: why no node may move to `previous`. Empty if nodes may.
+  // The reason why no node may move to the version `previous`, which the plan may restore. Empty if
+  // nodes may move to it.
   std::string previous_refused = {};
 
   bool operator==(const Desired&) const = default;
@@ -203,8 +204,8 @@ struct BudgetPlace {
 
 // ---- machines that join
 
-// The record token/ID: a token with which machines may join the cell. The record has a hash of the
-// token's secret, not the secret.
+// The record token/ID: a token with which machines may join the cell. The record contains a hash of
+// the token's secret, not the secret.
 struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names

@@ -63,8 +63,8 @@ class Creation {
       const KeyValue* found) const = 0;
 
   // Returns the record in `found`, or std::nullopt if `found` is null: nothing is written yet.
-  // Returns a Refusal with the text `if_others` if the record cannot be read, or was written for
-  // another order of a person: then it does not have the same trace (the order's id) as `wanted`.
+  // Returns a Refusal with the text `if_others` if the record cannot be read, or if another order
+  // has written it. The orders are compared by their ids (`trace`).
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

@@ -107,7 +107,8 @@ bool takes(std::string_view place, std::string_view name) {
 
 std::optional<std::vector<std::string>> names_in(std::string_view pattern, std::string_view key) {
   std::vector<std::string> names;
-  // No pattern begins with a placeholder, so most patterns differ from the key in the first byte.
+  // No pattern begins with a placeholder. So first compare only the first byte, which is different
+  // for most patterns.
   if (!key.starts_with(pattern.front())) return std::nullopt;
   if (std::count(pattern.begin(), pattern.end(), '/') != std::count(key.begin(), key.end(), '/')) {
     return std::nullopt;

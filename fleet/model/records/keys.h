@@ -70,8 +70,8 @@ inline constexpr std::size_t number_digits_max = 18;
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// Returns the key of a record. The names must come from parse_key(), or must have been checked with
-// the functions below. If a name is not valid in its position, calls std::abort(): this is a bug,
+// Returns the key of a record. The names must come from parse_key(), or must have been checked, for
+// example with is_id(). If a name is not valid in its position, calls std::abort(): this is a bug,
 // and a wrong key could overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
@@ -105,8 +105,8 @@ struct ParsedKey {
   bool operator==(const ParsedKey&) const = default;
 };
 
-// Parses a key. Returns no value if the key has none of the forms above, or if a name is not valid
-// in its position. Callers ignore such a key.
+// Parses a key. Returns no value if the key does not have the form of any KeyKind, or if a name is
+// not valid in its position. Callers ignore such a key.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 
 // ---- names

@@ -189,8 +189,8 @@ class RecordNames : public cereal::OutputArchive<RecordNames> {
   std::vector<std::string> names;
 };
 
-// Connects cereal to the classes above: cereal passes each member of a record as a pair of a name
-// and a value.
+// Connects cereal to RecordReader, RecordWriter and RecordNames: cereal passes each member of a
+// record as a pair of a name and a value.
 template <class Value>
 void save(RecordNames& archive, const cereal::NameValuePair<Value>& pair) {
   archive.names.emplace_back(pair.name);

@@ -10,9 +10,9 @@
 
 namespace fleet {
 
-// Reads a record of this kind as read_record() does, and returns the JSON text that write_record()
-// makes of it. So each member of the text is one that this program knows, and has the right type.
-// Returns the Refusal of read_record() if the record cannot be read.
+// Parses the JSON text of a record of this kind, and returns the record as JSON again. So the
+// result contains only members that this program knows, with the right types. Returns a Refusal if
+// the record cannot be read.
 [[nodiscard]] agent_protocol::Result<std::string> rewritten_record(KeyKind kind,
                                                                    std::string_view value);
 

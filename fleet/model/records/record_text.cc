@@ -76,7 +76,7 @@ std::string brief(std::string_view text, std::size_t bytes_max) {
   if (is_text && agent_protocol::escaped_bytes(text) <= bytes_max) return std::string(text);
   std::string kept;
   std::size_t spelled = 0;  // the length of `kept` in JSON
-  std::size_t fits = 0;     // the length of `kept` up to which "..." still fits
+  std::size_t fits = 0;     // how many bytes of `kept` to keep if "..." must be appended
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
     const bool is_bad = bytes == 0 || text.front() == '\0';

@@ -298,8 +298,8 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true if the node's last order belongs to an undo
-  // If the batch was done again for lack of a verdict: the value that Rollout::again had when the
-  // node last began anew. Otherwise 0.
+  // The value of Rollout::again when this node last began anew, because its batch had got no
+  // verdict in time. 0 if the node has not begun anew.
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: the evidence of the node's failure
 

@@ -21,7 +21,7 @@
 //                                                        LABEL may be down at the same time: see
 //                                                        budgets.h
 //     watch.COMPONENT.source   URL, github:OWNER/NAME    the source of releases of COMPONENT
-//     watch.COMPONENT.channel  production, staging       `production`: no prereleases are taken
+//     watch.COMPONENT.channel  production, staging       `production`: ignores prereleases
 //     watch.COMPONENT.then     publish, desire, rollout  what a controller does with a new release:
 //                                                        see release_watcher.h
 //     watch.COMPONENT.every    10m                       the time between two queries to the source
