@@ -50,9 +50,9 @@ struct WatchState {
 };
 
 // Returns the version of the newest release that may be published, is newer than the current
-// version, and belongs to the channel. The channel `production` has no pre-releases. Returns no
-// value if the list has no such release, or if `state` says that a change of version is under way
-// or that a person has to decide first.
+// version, and belongs to the channel. The channel `production` contains no pre-releases. Returns
+// no value if the list contains no such release. Also returns no value if `state` says that a
+// change of version is under way, or that a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

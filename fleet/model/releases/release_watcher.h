@@ -60,8 +60,8 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // The revision at which this controller's key as the driver of the history was created. 0 if a
-    // different controller is that driver.
+    // The revision at which this controller created its key `driver/events`, which shows that it
+    // writes the history. 0 if a different controller has that key.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};
