@@ -25,7 +25,8 @@ constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// A text for people has a measured value as the server has written it, but cut to this many bytes.
+// In a text for people, a measured value is shown as the server has written it, but cut to this
+// many bytes.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {

@@ -94,8 +94,8 @@ inline constexpr Ms gate_answer_ms = 10'000;
 // gate_answer_ms.
 inline constexpr Ms gate_round_ms = 30'000;
 
-// The last round of questions to the gates. The store does not have this round, so a driver that
-// takes over begins a new one.
+// The last round of questions to the gates. It is not in the store, so a driver that takes over
+// begins a new round.
 struct GateRound {
   std::int64_t number = 0;
   std::int64_t turn = 0;  // the batch that the gates are asked about: see turn_of()
@@ -121,8 +121,8 @@ struct GatesNow {
 [[nodiscard]] GatesNow gates_now(const std::vector<std::string>& gates,
                                  const std::optional<GateRound>& round, std::int64_t turn, Ms now);
 
-// Returns whether the names or the verdicts of the gates differ between `before` and `now`. The
-// reasons for the verdicts do not count.
+// Returns whether the names or the verdicts of the gates differ between `before` and `now`. Ignores
+// the reasons for the verdicts.
 [[nodiscard]] bool is_gate_news(const std::vector<GateStand>& before,
                                 const std::vector<GateStand>& now);
 

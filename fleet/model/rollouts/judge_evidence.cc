@@ -24,14 +24,14 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 }  // namespace
 
-// Multiplies the likelihood ratio of each `ratio` in evidence_ratios by the factor of one
-// observation. (logs_ has the logarithms.) The ratio says how much likelier the observations are if
-// the new version fails `ratio` times as often as is tolerated, instead of exactly as often as is
-// tolerated.
+// Adds one observation to the logarithms of the likelihood ratios, one for each `ratio` in
+// evidence_ratios. A likelihood ratio compares two assumptions: the new version fails `ratio` times
+// as often as is tolerated, or exactly as often as is tolerated.
 //
-// The observation counts against the new version with a probability of `chance` in the second case,
-// and of chance * ratio / d in the first, with d = 1 + chance * (ratio - 1). So the factor is ratio
-// / d if it does count against the new version (`is_new`), and otherwise 1 / d.
+// The observation counts against the new version (`is_new`) with the probability `chance` under the
+// second assumption. Under the first, the probability is chance * ratio / d, with d = 1 + chance *
+// (ratio - 1). So the likelihood ratio is multiplied by ratio / d if `is_new` is true, and
+// otherwise by 1 / d.
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -113,9 +113,9 @@ void Cohorts::fail(const std::string& node, Ms at) {
   if (is_first) add(node, at, {Change::fails, found->second.cohort});
 }
 
-// Notes that the node has entered its cohort, returned to it, left it or failed, at the time `at`.
-// The next look() counts this change. If an earlier look() has already counted everything up to a
-// time after `at` (seen_until_), the change gets that later time.
+// Records that the node has entered its cohort, returned to it, left it or failed, at the time
+// `at`. The next look() counts this change. If an earlier look() has already counted everything up
+// to a time after `at` (seen_until_), the change gets that later time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -186,7 +186,7 @@ class Cohorts {
   // version, or is silent together with many others. Until enter() is called again, its failures do
   // not count.
   void leave(const std::string& node, Ms at);
-  // Notes a failure of the node. look() counts it only after judge_delay_ms.
+  // Records a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);
 
   // Counts the changes (a node has entered a cohort, left it or failed) that happened at least

@@ -95,9 +95,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // The comparison of a silent node begins only when the node reports, since its state is not
-  // known. The exception is a node that has moved: it has reported the new version, so it is
-  // compared although it is silent, unless it fell silent together with many others (is_lost).
+  // A silent node is not compared before it reports again, since its state is not known. A silent
+  // node that has moved is compared nevertheless, since it has reported the new version. This does
+  // not hold if the node fell silent together with many others (is_lost).
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -107,9 +107,9 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has failed already is not compared: `before` counts its failures before this
-    // comparison, and failures() those during it. `is_counted` keeps look_at_health() from counting
-    // them again.
+    // A node that has already failed is not compared. `before` is the number of its failures before
+    // this comparison, and failures() the number since then. `is_counted` makes look_at_health()
+    // ignore these failures.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }

@@ -171,10 +171,10 @@ struct MeasuredNode {
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch by `measure`, and writes the result into `measure`. Returns an empty string if
-// the batch is judged, otherwise a text that says why it cannot be judged yet. `fresh` is how many
-// nodes of the batch have soaked. The batch can be judged if at least measure_given_min per cent of
-// these nodes have reported a change of the measure. If fewer than judge_control_min nodes of the
-// control group have reported a change, the batch adds no evidence, but counts as judged.
+// the batch is judged. Otherwise returns why it cannot be judged yet: fewer than measure_given_min
+// per cent of the nodes that have soaked (`fresh`) have reported a change of the measure. If fewer
+// than judge_control_min nodes of the control group have reported a change, the batch adds no
+// evidence, but counts as judged.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);

@@ -222,9 +222,9 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The time at risk (how long nodes were compared and had not failed) grows all the time. That of
-  // the control group alone never causes a write. That of the bake is written at intervals of
-  // bake_note_ms_, so a driver that dies loses at most one interval.
+  // The time at risk (how long nodes were compared and had not failed) grows all the time. A change
+  // of the control group's time alone causes no write. The time of the bake is written at intervals
+  // of bake_note_ms_, so a driver that dies loses at most one interval.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

@@ -165,13 +165,14 @@ class JudgeWatch {
   std::unordered_set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  Ms control_ms_before_ = 0;  // the control nodes' time without a failure under earlier drivers
+  // The control nodes' time without a failure before this driver took over.
+  Ms control_ms_before_ = 0;
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
   // During a bake, the time at risk (how long nodes were compared and had not failed) grows all the
   // time. If only this time has changed, it is written to the store once in this interval.
   Ms bake_note_ms_ = judge_note_ms;
   std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
-  Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
+  Ms soak_ms_ = 0;  // the soak times of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
   // The number (turn_of()) of the last batch whose soak has ended, and the time at which this

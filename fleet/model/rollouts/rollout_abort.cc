@@ -87,9 +87,9 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // A node that prepares at this point was ordered to `apply` before, and was interrupted: nodes
-  // without that order have ended in leave_untouched(). It may run the new version, so it must go
-  // back.
+  // A node that prepares now, during the abort, has already got the order to `apply`, and was
+  // interrupted. (leave_untouched() has ended all nodes without that order.) The node may run the
+  // new version, so it must go back.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any_pending(NodeStage::rolling_back)) return wait_for_answers();

@@ -83,9 +83,9 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that gets no `confirm` in time goes back by itself. `soaked_by` is shortly before the
-  // moment at which the first node of the batch would do so. A node that has not soaked by then has
-  // failed, so its soak must begin before `applied_by`.
+  // A node that gets no `confirm` in time goes back by itself. All nodes must have soaked at
+  // `soaked_by`, shortly before the first node of the batch would go back. The soak takes soak_ms,
+  // so it must begin before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {

@@ -217,9 +217,9 @@ class RolloutDecider {
 
   // ---- how nodes are brought back to the old version (these functions are in rollout_abort.cc)
 
-  // Waits for the judge's and the gates' verdicts on the nodes in `ready`, which wait for
-  // `confirm`. If a verdict is late, or if a node of the batch was already ordered to go back,
-  // orders the nodes in `ready` to go back. Returns no value if these nodes may be confirmed, or if
+  // Waits for the judge's and the gates' verdicts on the nodes in `ready`, which have soaked and
+  // wait for `confirm`. Orders these nodes to go back if a verdict is late, or if a node of the
+  // batch was already ordered to go back. Returns no value if the nodes may be confirmed, or if
   // there are none and no node is going back.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says `worse`, or if the batch has to wait for the verdict of a

@@ -170,8 +170,8 @@ What RolloutDecider::next_order() {
       return give(ready, RolloutStep::apply, BatchPhase::applying);
     }
   }
-  // A node that has the new version gets its `confirm` even while another node of the batch is held
-  // back from preparing again, by the record `stop` or by a closed window.
+  // Nodes that have the new version get their `confirm` even if another node of the batch has to
+  // prepare again, and is held back by the record `stop` or by a closed window.
   const bool is_moving = is_any_pending(NodeStage::applying);
   auto ready = batch_.in(NodeStage::applying, Standing::ready);
   append(ready, batch_.in(NodeStage::confirming, Standing::interrupted));
@@ -204,7 +204,7 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
 }
 
 // Gives back the places of budgets (see budgets.h) that these nodes have, so that other rollouts
-// and plans can use them while this rollout waits for more places. Notes in the rollout's record
+// and plans can use them while this rollout waits for more places. The rollout's record then says
 // for which places the rollout waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
@@ -325,8 +325,8 @@ What RolloutDecider::bake() {
   return Wait{until};
 }
 
-// The time of the bake has passed, but a gate has given no verdict: the rollout has to wait. Notes
-// in the rollout's record for which gates it waits.
+// The time of the bake has passed, but a gate has given no verdict, so the rollout has to wait.
+// Writes the names of these gates into the rollout's record.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
   if (gates.stands.empty() || view_.rollout->reason == why) return Wait{gates.next};

@@ -81,11 +81,11 @@ using WrittenRollout = Written<Rollout>;
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);
 
-// Returns why a new rollout may not have this name, or no value if it may. The reading must contain
-// the history. The name of an ended rollout is not used again: it is part of the ids of commands,
-// and a node only repeats its old answer to a command with an id that it knows. After a restore,
-// the history lacks the rollouts that the store has lost, so the ids get one more part: see
-// id_end() in rollout_view.h.
+// Returns why a new rollout may not have this name, or no value if it may. The name of an ended
+// rollout is not used again: the ids of its commands begin with the name, and a node that knows an
+// id only repeats its old answer. The reading must contain the history, which lists ended rollouts.
+// After a restore, the history may lack some of them, so the ids get one more part: see id_end() in
+// rollout_view.h.
 [[nodiscard]] std::optional<std::string> why_name_was_used(std::string_view id,
                                                            const Reading& reading);
 

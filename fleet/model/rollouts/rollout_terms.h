@@ -53,18 +53,18 @@ inline constexpr std::int64_t unsaid = -1;
 // open: spread_ms() computes it for each batch.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the open terms, except the spread, for a rollout to `nodes` nodes. `seed` is used for a
-// random order if the terms have no seed. Terms that a person has chosen stay as they are.
+// Fills in the terms that a person has left open, except the spread, for a rollout to `nodes`
+// nodes. `seed` is used for a random order if the terms have no seed.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
-// Returns why these terms are refused, or no value if they are good. Only the spread may be open:
-// call settle() first.
+// Returns why these terms are refused, or no value if they are good. All terms except the spread
+// must have values: call settle() first.
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
 
 // Returns why --confirm is too short for a batch of `nodes` nodes, or no value if it is long
 // enough. The first node of the batch has to wait for the command `confirm` until the last node has
 // soaked and is judged, and --confirm must be longer than this wait. `nodes` matters only if the
-// spread is open.
+// person has not given --spread.
 [[nodiscard]] std::optional<std::string> wrong_confirm(const RolloutTerms& terms,
                                                        std::size_t nodes);
 

@@ -105,9 +105,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   if (sight.answer.command != sight.node.command) return {Standing::pending};
   if (sight.answer.result == result_done) return {Standing::rolled_back};
   if (sight.answer.result == result_committed) {
-    // The node answers that an upgrade by a rollout of this name is committed. If the store was
-    // restored, that may be a lost rollout of the same name. This rollout then has not upgraded the
-    // node, so the node counts as rolled back.
+    // The node answers that an upgrade is committed that a rollout of this name has ordered. After
+    // a restore of the store, this may be an earlier rollout of the same name, which the store has
+    // lost. Then this rollout has not upgraded the node, so the node counts as rolled back.
     const bool is_of_lost = !id_end(view, sight).empty() && !is_ours(sight, view);
     return {is_of_lost ? Standing::rolled_back : Standing::confirmed};
   }
@@ -196,7 +196,8 @@ const NodeSight& RolloutView::sight(const std::string& node) const {
 void RolloutView::take(const KeyValue& record) {
   if (record.key == key_of(KeyKind::rollout, {id})) {
     revision = record.modified;
-    // The driver notes its own writes without the revision at which the record was created.
+    // If the driver itself has written the record, the caller does not know when the record was
+    // created, and passes 0. Then keep the known number.
     if (record.created != 0) created = record.created;
   }
   if (record.key == key_of(KeyKind::epoch)) restored = record.created;
@@ -290,7 +291,8 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim without a name still keeps this rollout from moving the node.
+    // A claim may lack the name of the rollout or person that moves the node. Even such a claim
+    // keeps this rollout from moving the node, so `claimed_by` must not be empty.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -58,8 +58,8 @@ struct RolloutView {
   // that this view does not know has an empty NodeSight.
   [[nodiscard]] const NodeSight& sight(const std::string& node) const;
 
-  // Stores a record in this view (take), or notes that there is no record at the key (take_absent).
-  // Ignores keys that do not matter to this rollout.
+  // Stores a record in this view (take), or removes the record at the key (take_absent). Ignores
+  // keys that do not matter to this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
@@ -84,18 +84,20 @@ inline constexpr std::int64_t attempts_max = 3;
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// A restored store may have lost a rollout of the same name, whose commands nodes still know. So
-// the ids of commands end with the rollout's life: some bytes of its trace, which is random. Only a
-// rollout that was created after the first restore has a life, so the ids of an older rollout stay
-// the same.
+// A store that was restored from a snapshot may have lost a rollout of the same name, whose
+// commands the nodes still know. So the ids of commands end with some bytes of the rollout's random
+// trace, called the rollout's life. Only a rollout that was created after the first restore has a
+// life.
 inline constexpr std::size_t life_bytes = 6;
 
-// Returns the end of the ids of the rollout's commands to this node: a dot and the rollout's life,
-// or an empty string if the rollout has no life. Also returns an empty string if an older version
-// of fleet-controller, which knows no lives, has begun to move the node: its ids stay as they are.
+// Returns the end of the ids of the rollout's commands to this node: a dot and the rollout's life
+// (some bytes of its trace), or an empty string if the rollout has no life. Also returns an empty
+// string if an older version of fleet-controller, which does not use lives, has begun to move the
+// node: the ids then stay as they are.
 [[nodiscard]] std::string id_end(const RolloutView& view, const NodeSight& sight);
 
-// Returns the end of the ids for nodes of the control group.
+// Returns the string with which the ids of the rollout's requests to nodes of the control group
+// end: a dot and the rollout's life, or an empty string if the rollout has no life.
 [[nodiscard]] std::string id_end(const RolloutView& view);
 
 // Returns `rollout/NAME`, which names this rollout in the records of claims and of budget places.

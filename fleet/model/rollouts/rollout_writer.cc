@@ -63,8 +63,8 @@ Desired wish_before(const NodeSight& sight) {
   return wish;
 }
 
-// Returns the rollout's record of the node after the order for this step. The first order notes in
-// it which version the node runs, for an undo.
+// Returns the rollout's record of the node after the order for this step. The first order stores
+// the version that the node runs now in this record, for an undo.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -249,8 +249,8 @@ void RolloutWriter::refuse_wish() {
   const auto is_ours = [this](const std::string& version) {
     return !version.empty() && is_same_version(version, rollout_.terms.version);
   };
-  // A plan that is not finished has written a pending desired version, and restores the previous
-  // one if it goes back. So refuse the previous version, too, if it is the rollout's.
+  // A plan that has not finished has written a pending desired version, and restores the previous
+  // one if the plan goes back. If the previous version is the rollout's, mark it as refused, too.
   const bool may_come_back = wish.pending && is_ours(wish.previous);
   if (!is_ours(wish.version) && !may_come_back) return;
   const std::string why = claim_of(view_) + " is undone";
