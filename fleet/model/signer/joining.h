@@ -46,8 +46,8 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
-// How many certificates that have not expired a node may have. At this limit, a machine that joins
-// again as this node gets no further certificate. The first limit is for a machine that has the
+// How many certificates that have not expired a node may have. A machine that joins again as a node
+// with this many certificates gets no further one. The first limit is for a machine that has the
 // same key as before, the second for a machine that a person has approved. Without limits, a
 // machine could ask until the node's record, which lists all certificates, is too long to be read.
 inline constexpr std::size_t certificates_again_max = 16;

@@ -18,7 +18,7 @@ class SignerQueue {
   // The next request; std::monostate if there is none.
   using Request = std::variant<std::monostate, JoinCase, PendingRenewal>;
 
-  // Notes that there is a record with this key (take) or none (take_absent).
+  // Called when a record with this key was written (take) or erased (take_absent).
   void take(const std::string& key) { renewals_.take(key); }
   void take_absent(const std::string& key) { renewals_.take_absent(key); }
 

@@ -62,13 +62,14 @@ struct StoreLife {
   // restored store gives out the same revisions again, so names that contain a revision end with
   // these digits.
   std::string name = {};
-  // The revision at which this life began. Older records come from the snapshot.
+  // The revision at which the number of the current epoch was written, after the restore. Older
+  // records come from the snapshot.
   Revision begins = 0;
 
   bool operator==(const StoreLife&) const = default;
 };
 
-// How many digits of an epoch's number a StoreLife has.
+// The length of StoreLife::name, in digits.
 inline constexpr std::size_t life_digits = 8;
 
 // Returns the store's life, from the record `epoch` and its revision `modified`.

@@ -31,15 +31,15 @@ class WritePace {
   // Returns whether the local copy, whose revision is `copy`, does not contain the last write yet.
   [[nodiscard]] bool waits(Revision copy) const { return copy < awaited_; }
 
-  // Notes that a write was committed at this revision.
+  // Records that a write was committed at this revision.
   void committed(Revision revision);
   // Called when a write was not committed. Returns how long to pause, and a line for the log. The
   // line is empty if the store has refused the write: another fleet-signer has probably answered
-  // the request, which is no error. It is also empty if it is the same as last time, and no write
-  // was committed since.
+  // the request, which is no error. A line that failed() returned last time is not returned again
+  // until a write is committed.
   [[nodiscard]] Rest failed(const Outcome& outcome);
-  // Called when a request cannot be answered before a person has acted. Returns the pause after a
-  // denied write, and `trouble` as the line for the log. The line is empty if `trouble` was
+  // Called when a request cannot be answered before a person has acted. Returns the same pause as
+  // after a denied write, and `trouble` as the line for the log. The line is empty if `trouble` was
   // returned last time, and no write was committed since.
   [[nodiscard]] Rest stuck(const std::string& trouble);
 
