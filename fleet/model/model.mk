@@ -1,4 +1,4 @@
-# The library fleet/model has the fleet's records and decisions, without input and output. All
+# The library fleet/model contains the fleet's records and decisions, without input and output. All
 # programs of the fleet link this library.
 build_packages += libpcre2-dev
 fleet_model_libraries = -lpcre2-8
