@@ -19,9 +19,11 @@ constexpr UnixSeconds authority_soon_s = 365 * day_seconds;
 // machine's clock, and this machine's clock with the time of the newest event, which cannot be in
 // the future.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// An older last snapshot of the store is reported, since fleet-signer makes one every hour.
+// The store's last snapshot is reported if it is older than this. fleet-signer makes a snapshot
+// every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The maximum number of waiting machines that are named. The others are only counted.
+// The maximum number of waiting machines whose names are printed. Further machines are only
+// counted.
 constexpr std::size_t named_max = 10;
 
 void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
@@ -231,8 +233,9 @@ void check_controllers(const CellFacts& facts, const CellFindings& found,
   }
 }
 
-// Adds a line if the store was restored from a snapshot and nobody has accepted that yet. Nodes do
-// no work until then. A damaged record counts as not accepted, as it does for nodes.
+// Adds a line if the store was restored from a snapshot and nobody has accepted the restored
+// records yet: nodes do no work until then. Treats a damaged record `epoch` as not accepted, as
+// nodes do.
 void check_epoch(const KeyValue& record, std::vector<CheckLine>& lines) {
   const auto read = read_record<Epoch>(record.value);
   const Epoch epoch = read ? read.value() : Epoch{.why = read.reason()};

@@ -1,5 +1,6 @@
-// Checks a cell: decides from the records and from the answers of the store's members and the
-// controllers which parts of the cell work, and how to repair the others. Does no input or output.
+// Checks a cell: finds out which parts of the cell work, and how to repair the parts that do not.
+// It decides from the store's records, and from the answers of the store's members and the
+// controllers. Does no input or output.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace {
 // Returns whether a node's new certificate is overdue. A node requests it when a third of the old
 // certificate's life is left. If half of this third is over, something must be wrong.
 bool is_late(const Identity& identity, UnixSeconds now) {
-  constexpr UnixSeconds parts = 6;  // half of the last third is a sixth
+  constexpr UnixSeconds parts = 6;  // half of a third is a sixth of the life
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
   const IssuedCertificate& last = identity.certificates.back();
   return now >= last.expires - (last.expires - last.issued) / parts;
@@ -68,9 +68,9 @@ CellFindings findings_in(const Reading& records, UnixSeconds now) {
   CellFindings found;
   for (const KeyValue& record : records.found)
     look_at(record, now, found);
-  // An approved machine waits only for the signer, and no longer for a person.
+  // Drop the requests that a person has approved: they wait only for fleet-signer.
   std::erase_if(found.joins, [&](const auto& one) { return found.approvals.contains(one.first); });
-  // A node that does not report may be gone for good and needs no new certificate.
+  // Drop nodes that do not report: they may be gone for good, and then need no new certificate.
   std::erase_if(found.late, [&](const auto& node) { return !found.reporting.contains(node); });
   return found;
 }

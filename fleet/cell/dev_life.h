@@ -115,7 +115,7 @@ class DevLife {
   int last_start_ = 0;
   int last_stop_ = 0;
   bool failed_ = false;
-  // The programs of the current round must have started or ended by this time.
+  // The time limit of the current round: its programs must have started or ended by then.
   std::optional<upgrader::Time> deadline_ = {};
 };
 

@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-// The mode of a file of root that a service reads as a member of the file's group.
+// The mode of a file that root owns, and that a service may read as a member of the file's group.
 constexpr unsigned int group_mode = 0640;
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
