@@ -58,7 +58,7 @@ struct Signed {
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
 // Returns whether this authority has signed the certificate, even if the certificate has expired.
-// If `authority` contains several certificates, only the first one counts.
+// If `authority` contains several certificates, only the first one is used.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 
 // Returns the serial number and the validity of the certificate, or no value if the text is not a

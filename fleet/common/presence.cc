@@ -36,9 +36,9 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
   write();
 }
 
-// Writes the record, and replaces that of another process with the same key. Does not write it
-// again after another process has replaced it: two processes with the same key would otherwise
-// write for ever.
+// Writes this process's record, even over the record that another process has written with the same
+// key. Writes a value only once for each lease: otherwise two processes with the same key would
+// overwrite each other's record for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

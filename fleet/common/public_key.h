@@ -1,7 +1,7 @@
 // Decides which public keys certificates may contain: strong ones that etcd, curl and GnuTLS all
-// support. Also makes digests of keys. By them, a new machine recognizes the cell's authority, and
-// people recognize the machine. Random secrets are made here, too. Certificates and keys are texts
-// in PEM.
+// support. Also makes random secrets, and digests of keys. By these digests, a new machine
+// recognizes the cell's authority, and people recognize the machine. Certificates and keys are
+// texts in PEM.
 #pragma once
 
 #include <openssl/types.h>

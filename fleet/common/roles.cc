@@ -23,9 +23,11 @@ Permissions of_node(const std::string& node) {
 }
 
 // Returns the permissions of an operator, who gives orders to nodes, but issues no certificates,
-// publishes no releases and changes no settings. Narrower permissions below `node/` would need
-// three ranges of keys for each node. So an operator can also request a node's certificate, but the
-// signer refuses requests that were not made with the node's key.
+// publishes no releases and changes no settings.
+//
+// An operator may write all records below `node/`, since narrower permissions would need three
+// ranges of keys for each node. These records include a node's request for a certificate. But the
+// signer refuses a request that was not made with the node's key.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
@@ -36,9 +38,9 @@ Permissions of_operator() {
 // those that decide who is in the cell: identities, tokens and approvals. Users, roles and
 // snapshots of the store need etcd's role `root`, which no controller has.
 //
-// Earlier versions let controllers write all records. In an old cell, the new permission to read
-// all records replaces that permission, since both are for the same range of keys. The permissions
-// to write are granted first, so that a running controller can always write.
+// In a cell from an earlier version, controllers may write all records. The new permission to read
+// all records replaces that old permission, since etcd has only one permission for a range of keys.
+// The permissions to write are granted first, so that a running controller can always write.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

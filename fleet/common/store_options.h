@@ -35,7 +35,7 @@ void parse(CLI::App& app, int argc, const char* const* argv);
 // error with the exit status `status_wrong`.
 [[nodiscard]] Text text_for(const CLI::App& app, const CLI::Error& error, int status_wrong = 2);
 
-// Adds the options for the store. `whose` says in the help whose certificate the program uses.
+// Adds the options for the store. `whose` names the certificate's owner in the help texts.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet
