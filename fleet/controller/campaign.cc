@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout in this state needs a driver. A rollout in the state `created` needs
-// none, since some of its records are still missing.
+// Returns whether a rollout in this state needs a driver (the state machine that carries it out). A
+// rollout in the state `created` needs no driver, since some of its records are still missing.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||
@@ -85,8 +85,9 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // If drivers of `id` end soon after their start again and again, the pause doubles each time, up
-  // to `longest_rest_ms`. Forget pauses that ended long ago.
+  // The pause before the next driver of `id` doubles, up to `longest_rest_ms`, as long as its
+  // drivers end soon after their start. Erase pauses that ended long ago, so that the map does not
+  // grow.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -1,6 +1,6 @@
 // Decides for which rollouts, plans and desired versions this controller starts a driver (the state
-// machine that carries them out). One that has a driver in another controller needs none. Does no
-// input or output.
+// machine that carries them out). Starts none for work that has a driver in another controller.
+// Does no input or output.
 #pragma once
 
 #include <map>
@@ -26,9 +26,9 @@ struct Drivable {
   bool operator==(const Drivable&) const = default;
 };
 
-// The rollouts and plans that need a driver. Each changed record updates the list, so that the
-// records of the many ended ones need not be parsed again. Desired versions always need a driver,
-// since a person may desire a version of a single node at any time.
+// The rollouts and plans that need a driver, and all desired versions. The list is updated with
+// each changed record, so the records of the many ended rollouts need not be parsed again. Desired
+// versions always need a driver, since a person may desire a version of a single node at any time.
 class Drivables {
  public:
   // Updates the list with a new or changed record. Ignores a record that is not a rollout, a plan
@@ -55,9 +55,9 @@ class Campaign {
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns the members of `drivable` for which a driver may be started now: they have none in any
-  // controller, according to `drivers`, the records below the key `driver/`. The pause after their
-  // last driver is over, too.
+  // Returns the members of `drivable` for which this controller may start a driver now: no
+  // controller has a driver for them, and the pause after their last driver is over. `drivers`
+  // contains the records below the key `driver/`.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
   // Returns the earliest time at which a pause for one of `drivable` ends, or no value if there is

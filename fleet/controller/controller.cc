@@ -79,8 +79,8 @@ int Controller::run() {
   return 0;
 }
 
-// Follows the records of this kind. Drops the records below their keys: the record of a rollout is
-// needed here, but not those of its nodes.
+// Keeps a local copy of the records of this kind, without the records below their keys. For
+// example, the copy contains the record of a rollout, but not the records of the rollout's nodes.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   const std::string prefix = prefix_of(kind);
   return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {

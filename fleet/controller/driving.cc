@@ -115,7 +115,8 @@ void Driving::take_reading(Reading reading) {
 
 void Driving::take_changes(const Changes& changes) {
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // a new reading will include the other changes
+    // If the driver waits for a reading, that reading will include the remaining changes.
+    if (over_ || reading_) return;
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
@@ -126,9 +127,9 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Called when a reading has failed or the watch was lost. If the driver waits for a reading, tells
-// it that the reading has failed. Otherwise does nothing: Following reads all records again, and
-// the driver then gets the new reading.
+// Called when a reading has failed or the watch was lost. If the driver waits for a reading, it is
+// told that the reading has failed. Otherwise the driver need not know: Following reads all records
+// again by itself, and passes them to the driver.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   following_ = nullptr;

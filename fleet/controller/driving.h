@@ -59,7 +59,8 @@ class Driving {
     std::function<void(bool loud, const std::string& text)> log;
     // Returns the time of the wall clock, or no value for a driver that does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout (gates.h), and passes their answers to the second argument later.
+    // Asks the gates of a rollout, that is, checks whether its new version works (gates.h). Calls
+    // the second argument later, with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
     // Called when the driver has ended. Must not destroy its caller, the Driving object.
     std::function<void()> ended;
@@ -99,7 +100,7 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // true from the action WantReading until the reading has come
+  bool reading_ = false;  // the driver has asked for a reading, which has not come yet
   std::vector<std::string> wanted_;
   std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the driver's lease
   // Reads and watches the records that the driver needs.

@@ -51,8 +51,8 @@ namespace {
 
 // The time between two checks of the store's members and of this process.
 constexpr std::chrono::milliseconds look_time{10'000};
-// How long to wait for a member's answer about its own state. It is short, since a silent member is
-// a result, too.
+// How long to wait for a member's answer about its own state. The wait is short, since a silent
+// member is also a state to report.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {

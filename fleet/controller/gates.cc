@@ -45,7 +45,8 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one query for all rounds in `next`, which wait for this gate.
+// Sends one query to Prometheus, and passes the answer to all rounds in `next`. A round is a
+// question to all gates of one rollout.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});

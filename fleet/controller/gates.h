@@ -52,9 +52,9 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds that wait for one Prometheus gate. At most one query of a gate is under way, so that
-  // a silent server occupies only one thread. Rounds that begin meanwhile share the next query,
-  // since the current answer may be out of date for them.
+  // The rounds that wait for the answer of one Prometheus gate. At most one query of a gate is
+  // under way, so that a silent server occupies only one thread. A round that begins during a query
+  // waits for the next query, since the current answer may already be out of date.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};  // the rounds of the query under way
     std::vector<std::shared_ptr<Round>> next = {};    // the rounds of the next query

@@ -48,8 +48,8 @@ void add_gates(CLI::App& app, ControllerOptions& options) {
       ->type_name("DIR");
 }
 
-// Refuses wrong options for the web server. Without certificates, everybody who reaches the port
-// can read the cell's state. So the address must be a loopback address then.
+// Refuses wrong options for the web server. Without certificates, only a loopback address is
+// allowed, since everybody who reaches the port can read the cell's state.
 void judge_http(const ControllerOptions& options) {
   const bool has_all = !options.http_certificate.empty() && !options.http_key.empty() &&
                        !options.http_authority.empty();
