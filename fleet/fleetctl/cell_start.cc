@@ -125,8 +125,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether a majority of the store's members answer and have a leader. Prints their number,
-// and on standard error what is wrong with each of the others.
+// Returns whether a majority of the store's members answer and have a leader. Prints how many do.
+// For each other member, prints the fault on standard error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {

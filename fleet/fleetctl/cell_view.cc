@@ -15,9 +15,9 @@ std::string state_of(const NodeView& node) {
   return node.degraded().empty() ? "reports" : "degraded";
 }
 
-// Returns a text about the node's last upgrade of the component. Outside of rollouts, the record
-// keeps the phase `cutover-ready` during the trial, so the running version shows whether the trial
-// has begun.
+// Returns a text about the node's last upgrade of the component. Outside of rollouts, the record's
+// phase stays `cutover-ready` even when the new version runs on trial. So the upgrade is on trial
+// if the node already runs the new version.
 std::string upgrade_words(const NodeView& node, const std::string& component,
                           const fleet::Upgrade& upgrade) {
   const bool is_ready = upgrade.phase == fleet::UpgradePhase::cutover_ready;

@@ -182,8 +182,8 @@ int write_all(Asker& asker, fleet::Creation& creation) {
 
 namespace {
 
-// Removes the desired version of the cell or of one node. A node's record that no person has
-// pinned, but a rollout or a controller has written, stays.
+// Removes the desired version of the cell, or the version to which a person has pinned one node.
+// Keeps a node's record that a rollout or a controller has written.
 int remove_wish(const Options& options, Asker& asker, const std::string& subject) {
   OneRecord<fleet::Desired> there;
   const std::string key = std::string(fleet::key_root) + subject;
@@ -221,7 +221,7 @@ int desire(const Options& options, Asker& asker) {
 
 namespace {
 
-// Returns the message of `fleetctl stop off` if there was no stop.
+// Returns the message that `fleetctl stop off` prints if the cell was not stopped.
 std::string words_without_stop(const OneRecord<fleet::Epoch>& epoch) {
   if (epoch.revision == 0 || (epoch.record && epoch.record->accepted))
     return "everything may begin, as before";

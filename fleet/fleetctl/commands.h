@@ -1,5 +1,6 @@
 // Declares a function for each command of fleetctl, which reads or writes the store, prints the
-// result, and returns the exit status. perform() calls the one that the command line names.
+// result, and returns the exit status. perform() calls the function for the command that the user
+// has typed.
 #pragma once
 
 #include <optional>
@@ -98,8 +99,8 @@ void complain(const std::string& line);
 // user's name on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Returns whether the transaction was committed, by a look at its first record. Called if the
-// store's answer was lost.
+// Returns whether the transaction was committed: reads the first record that it writes. Needed if
+// the store's answer to the transaction was lost.
 [[nodiscard]] bool is_written(Asker& asker, const fleet::Transaction& transaction);
 // Commits the transaction, and prints `words_if_done` or why it failed. If the store's answer is
 // lost, calls is_written(). Returns the exit status.

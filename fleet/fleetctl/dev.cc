@@ -55,7 +55,8 @@ class DevRun {
   fleet::DevLife life_;
   upgrader::EventLoop loop_;
   upgrader::SignalWatch signals_;
-  // Runs as long as started programs are not ready or orphans have not exited, to check them again.
+  // The timer that calls look() until the started programs are ready and, at the end, reap() until
+  // all orphans have exited.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;

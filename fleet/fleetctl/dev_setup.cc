@@ -272,8 +272,8 @@ Options options_of(const fleet::DevTerms& terms, const std::string& who) {
   return options;
 }
 
-// Enrols the owners of the cell's certificates in the store, except those whose name is not
-// KIND:WHO.
+// Makes the owner of each certificate of the cell a user of the store, if the name in the
+// certificate has the form KIND:WHO.
 std::string let_all_in(const fleet::DevTerms& terms, const Options& options, Asker& asker) {
   for (const fleet::CertificateWanted& one : dev_certificates(terms)) {
     const std::size_t colon = one.name.find(':');

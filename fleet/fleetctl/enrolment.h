@@ -20,8 +20,8 @@ struct Owner {
 
 // Records the certificate, so that it can be revoked later, and gives its owner the permissions of
 // the owner's kind, such as `operator`. Admits a revoked owner again with a new certificate, but
-// refuses a certificate from before the revocation. Prints the reason for a failure, after which
-// another call continues. Returns the exit status.
+// refuses a certificate from before the revocation. Prints the reason for a failure; calling the
+// function again then completes the work. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
@@ -38,7 +38,7 @@ struct Owner {
 
 // Turns on access control in the store, after making the user `root`, who has all permissions. Each
 // client then has only the permissions of the name in its certificate. Prints the reason for a
-// failure, after which another call continues. Returns the exit status.
+// failure; calling the function again then completes the work. Returns the exit status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

@@ -12,8 +12,8 @@ namespace fleetctl {
 [[nodiscard]] bool is_stopped(const fleet::Reading& cell);
 
 // Returns what the rollout waits for: a controller that drives it, the end of a stop, or the
-// windows of its next nodes. `own` has the rollout's records. `cell` has those of the stop, of
-// controllers and of drivers.
+// windows of its next nodes. `own` has the rollout's records. `cell` has the records of the stop,
+// the controllers and the drivers.
 [[nodiscard]] fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
                                        const fleet::Reading& own, const fleet::Reading& cell,
                                        const fleet::WindowView& windows);
@@ -21,8 +21,8 @@ namespace fleetctl {
 [[nodiscard]] fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
                                     const fleet::WindowView& windows);
 
-// Reads the records for `cell`, and calls held_rollout(). If that fails, prints the reason, and
-// returns the exit status.
+// Reads the records that held_rollout() needs from the cell, and calls held_rollout(). If the store
+// cannot be read, prints the reason, and returns the exit status.
 [[nodiscard]] std::variant<fleet::Held, int> find_held(Asker& asker, const std::string& id,
                                                        const fleet::Rollout& rollout,
                                                        const fleet::Reading& reading);

@@ -12,8 +12,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns whether the command is still in the store. If it is gone and the node has not answered,
-// nobody knows whether the node has begun it; but it cannot begin it any more.
+// Returns whether the command is still in the store. If the command is gone without an answer, the
+// node cannot begin it any more, but may have begun it before.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);

@@ -1,5 +1,5 @@
 // Declares the functions with which options.cc and `option_*.cc` define fleetctl's subcommands and
-// their options. Those that all these files use are in options.cc.
+// their options. The functions that several of these files use are in options.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,8 +11,8 @@
 
 namespace fleetctl {
 
-// Returns a check of an option's value by `is_good`. Its error message says that the option needs
-// `wanted`.
+// Returns a validator that accepts an option's value if `is_good` returns true for it. Otherwise
+// the error message is `VALUE: needs WANTED`.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
 // Adds to `parent` a subcommand that runs `command`.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,

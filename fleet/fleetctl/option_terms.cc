@@ -30,8 +30,8 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check of an option's value by `parse`, whose reason for a failure becomes the error
-// message.
+// Returns a validator that accepts an option's value if `parse` can parse it. Otherwise the error
+// message is the reason that `parse` returns.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {

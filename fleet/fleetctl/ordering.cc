@@ -62,7 +62,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto reply = asker.read({key, key.ends_with('/')});
     if (std::holds_alternative<fleet::Trouble>(reply)) return reply;
     const auto& [revision, found] = std::get<fleet::Reading>(reply);
-    // Later readings may have later revisions. The first one is right for all: no record is older.
+    // Keep the revision of the first reading: every record is at least as new as that revision.
     if (all.revision == 0) all.revision = revision;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }

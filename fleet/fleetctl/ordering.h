@@ -23,8 +23,8 @@ struct Placed {
 // Gives the order. With `options.dry_run`, only decides, and writes nothing. Prints errors, but
 // leaves the reason of a refusal in Placed::refused.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// Gives the order like the function above. `trace` is the order's id, which all records and events
-// that follow from the order contain.
+// Gives the order, as place() without `trace` does. `trace` becomes the order's id, which all
+// records and events that follow from the order contain.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 
@@ -38,8 +38,8 @@ struct Placed {
 // Prints `about` and then the reason why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns the event about a person's order, for add_note(). Orders that decide_order() decides have
-// an event already.
+// Returns the event about a person's order, for add_note(). Not needed for orders that go through
+// decide_order(), which makes their events itself.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

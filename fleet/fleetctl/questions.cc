@@ -122,7 +122,7 @@ int show_nodes(const Options& options, Asker& asker) {
 namespace {
 
 // Finds out why the node's upgrades are not confirmed yet. Reads all records of the cell, but only
-// if an upgrade waits for that at its gate.
+// if an upgrade is waiting for a confirmation.
 std::optional<fleet::Trouble> find_waits(Asker& asker, const NodeView& node, Waits& waits) {
   const bool is_at_gate = std::ranges::any_of(node.upgrades, [](const auto& one) {
     return one.second.phase == fleet::UpgradePhase::cutover_ready;
@@ -222,7 +222,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // No certificate has proved such a name, so show it as `says NAME`.
+    // If no certificate has proved the person's name, show it as a claim: `says NAME`.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

@@ -103,9 +103,8 @@ int restart_members(const Options& options, Asker& asker) {
   return complain_of_others(asker, restarted);
 }
 
-// Records that the connections of these revoked people and nodes are closed. Leaves out records
-// that have changed since they were read: their owners may have been revoked too late for the
-// restart of some member.
+// Records that the connections of these revoked people and nodes are closed. Skips a record that
+// has changed since it was read: its owner may have been revoked after some members were restarted.
 int record_shut_out(Asker& asker, const fleet::Reading& before) {
   for (const fleet::KeyValue& found : before.found) {
     const auto read = fleet::read_record<fleet::Identity>(found.value);
@@ -205,8 +204,8 @@ int forget_controller(const Options& options, Asker& asker) {
 
 }  // namespace
 
-// Erases the records of a node. Refuses if the node still reports, unless it was revoked: the store
-// then refuses its writes. If a node that is not revoked runs again later, it writes new records.
+// Erases the records of a node. Refuses if the node still reports and was not revoked, since it
+// would write new records. The store refuses the writes of a revoked node.
 int forget(const Options& options, Asker& asker) {
   if (options.is_controller) return forget_controller(options, asker);
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});

@@ -62,7 +62,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
          (reason.empty() ? "" : ", " + reason);
 }
 
-// Draws the lines over the last ones, whose number is `before`.
+// Draws the lines over the lines that were drawn before, of which there are `before`.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

@@ -115,7 +115,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  judging", words});
   add_measures(rows, reading);
   add_gates(rows, rollout);
-  // The driver does not update `waits_for` while the batch is held back, so prefer `held`.
+  // `waits_for` in the record may be old: the driver does not update it while the batch is held
+  // back. So show `held` if it has a reason.
   const std::string& waits_for = held.words.empty() ? rollout.waits_for : held.words;
   if (!waits_for.empty()) rows.push_back({"  waits for", waits_for});
   if (terms.bake_ms > 0) rows.push_back({"  bake", bake_words(rollout)});

@@ -170,8 +170,8 @@ fleet::ToBegin next_nodes(const fleet::Seen<fleet::Desired>& record, const std::
   return next.to_begin();
 }
 
-// Returns why nodes do not move to the desired version, to be added to its line, or an empty
-// string.
+// Returns why nodes do not move to the desired version, or an empty string. The caller adds this
+// text to the line about the desired version.
 std::string words_about(const fleet::Desired& wish, const std::string& component,
                         const std::vector<fleet::NodeView>& nodes, const fleet::Held& held) {
   if (!wish.refused.empty()) return ", but moves no node: " + wish.refused;
@@ -185,7 +185,8 @@ std::string words_about(const fleet::Desired& wish, const std::string& component
          component + " " + wish.version;
 }
 
-// The facts that may hold back an upgrade that waits at its gate for a confirmation.
+// The reasons that may hold back an upgrade that waits for a confirmation: a stop, closed windows,
+// and budgets (limits for the number of nodes that may be down at the same time).
 struct Holds {
   bool is_stopped;
   const fleet::WindowView& windows;

@@ -52,14 +52,15 @@ struct CertificateCount {
 
 // Returns a line for each desired version of the cell, with the reason if nodes do not move to it.
 // Lines for pinned versions follow, with the reason if upgrades to them wait for a confirmation.
-// `windows` must know the cell's windows and nodes, and which time the moment 0 is.
+// The caller must have added the cell's windows and nodes to `windows`, and have set its clock with
+// set_wall().
 [[nodiscard]] std::vector<std::string> wish_lines(const fleet::Reading& reading,
                                                   const std::vector<fleet::NodeView>& nodes,
                                                   const fleet::WindowView& windows);
 
-// Returns why the node's upgrades wait at their gates, that is, are not confirmed yet, by
-// component. Leaves out components that a rollout or a person has claimed. `cell` has all records
-// of the cell, and `windows` is as for wish_lines().
+// Returns, by component, why the node's upgrades wait at their gates, that is, for a confirmation.
+// Leaves out a component that a rollout or a person is moving. `cell` has all records of the cell,
+// and `windows` is as for wish_lines().
 [[nodiscard]] std::map<std::string, std::string> waits_at_gate(const fleet::NodeView& node,
                                                                const fleet::Reading& cell,
                                                                const fleet::WindowView& windows);
