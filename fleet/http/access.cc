@@ -51,7 +51,8 @@ std::string in_small_letters(std::string text) {
 // own page without an ETag (If-Match), which shows whether the record has changed since the person
 // saw it.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // A browser sends at least one of these headers for a page, so no page has made this request.
+  // A browser sends Origin or Sec-Fetch-Site with each change that a web page requests. A request
+  // with neither header does not come from a page.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
@@ -102,7 +103,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // controllers write directly to the store
+    case Role::controller:  // controllers write to the store, not by HTTP
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;

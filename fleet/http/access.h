@@ -81,8 +81,7 @@ struct Address {
 
 // Returns the record as JSON. A node's record has only the members that this program knows. Other
 // records may have more, from later versions of this program. An unreadable record becomes a JSON
-// string with the reason. Of a webhook's URL, only the host is shown, since the path contains a
-// secret.
+// string with the reason. Shows only the host of a webhook's URL, since the path contains a secret.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
 // Returns a webhook's URL in the form that people may see. The path of an http or https URL may

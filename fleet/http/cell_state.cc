@@ -96,7 +96,7 @@ void CellState::take_identity(const ParsedKey& key, const KeyValue& record) {
   take_given(key, identity ? identity.value().labels : std::map<std::string, std::string>{});
 }
 
-// Records the labels in an identity of a node.
+// Records the labels in a node's identity record.
 void CellState::take_given(const ParsedKey& key, const std::map<std::string, std::string>& labels) {
   const auto name = node_identified_by(key);
   if (!name) return;

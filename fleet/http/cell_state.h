@@ -1,6 +1,6 @@
-// Keeps the state of the cell for the web page and the metrics, updated by each changed record.
-// Health has facts that no record contains, such as which members of the store answer. Does no
-// input or output.
+// Keeps the state of the cell for the web page and the metrics, updated by each changed record. The
+// struct Health has facts that no record contains, such as which members of the store answer. Does
+// no input or output.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +77,8 @@ class CellState {
   // Returns when the certificates of nodes and people expire, by the names in them, such as
   // `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
-  // Returns the labels in the node's identity, which exist even if the node has written no record;
-  // may be empty.
+  // Returns the labels in the node's identity record, which may exist before the node writes its
+  // first record. Returns an empty map if there are none.
   [[nodiscard]] std::map<std::string, std::string> given_labels(const std::string& node) const;
   // Returns the soak of a component's new version on a node, or null if none soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;

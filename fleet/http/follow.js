@@ -6,7 +6,8 @@ const refusedTime = 10000;
 
 let nodes = null;  // the records of all nodes; read only while the page shows them
 
-// Adds the content of a node's record to the node's line in the list. A line has only strings.
+// Adds the content of a node's record to the node's line in the list. Makes a string of each value,
+// since a hostile node may write any JSON.
 function addToLine(line, kind, record) {
   if (kind === 'versions') line.runs = Object.entries(record).filter(([of]) => of !== 'v')
     .map(([component, version]) => `${component} ${version}`).join(', ');

@@ -19,8 +19,9 @@ ZoneBook zones_of(const StateMoment& moment) {
   };
 }
 
-// Finds out what holds back each rollout, plan and desired version of the cell. Uses the records of
-// nodes that CellState has already parsed: there may be thousands of them, for each request.
+// Finds out what holds back each rollout, plan and desired version of the cell. Uses the node
+// records that CellState has already parsed: parsing thousands of records for each request would be
+// slow.
 class Search {
  public:
   Search(const StateView& view, const StateMoment& moment)
@@ -34,7 +35,8 @@ class Search {
     is_needed_ = view.cell.stop() || !windows.found.empty() || budgets_.is_set();
   }
 
-  // Returns whether the cell has a stop, a window or a budget. Nothing else can hold back work.
+  // Returns whether the cell has a stop, a window, or a budget (a limit for the number of nodes
+  // that may be down at the same time). Without these, no work is held back.
   [[nodiscard]] bool is_needed() const { return is_needed_; }
 
   void look_at(const std::string& subject, const ToBegin& what) {
@@ -67,8 +69,9 @@ class Search {
     return to_begin(rollout, records);
   }
 
-  // Finds the members of the plan, and how long it takes. If the cell has budgets, that depends on
-  // the labels of the members.
+  // Finds the members of the plan, and computes how long the plan lasts. The duration depends on
+  // the labels of the members if the cell has budgets (limits for the number of nodes that may be
+  // down at the same time).
   [[nodiscard]] ToBegin of_plan(const std::string& name, const Plan& plan) const {
     PlanView seen{.name = name, .plan = plan};
     const Reading members = below(key_below(key_of(KeyKind::plan, {name}) + "/member"));
@@ -101,8 +104,9 @@ class Search {
   [[nodiscard]] HeldWork found() && { return std::move(found_); }
 
  private:
-  // Returns the budgets of the cell, or null if it has none. Adds the nodes to them only at the
-  // first call, since budgets matter only while an upgrade waits at its gate for a confirmation.
+  // Returns the budgets of the cell (limits for the number of nodes that may be down at the same
+  // time), or null if the cell has none. Adds the nodes to the budgets only at the first call,
+  // since budgets matter only while an upgrade waits for a confirmation.
   const Budgets* budgets() {
     if (!budgets_.is_set()) return nullptr;
     if (!std::exchange(budgets_know_nodes_, true)) {

@@ -1,6 +1,7 @@
-// Decides how a controller answers a machine that wants to join the cell. Only for this request, a
-// client needs no certificate, since a new machine has none. fleet-signer decides which machines
-// may join; the controller only writes the request into the store. Does no input or output.
+// Decides how a controller answers a machine that wants to join the cell. This is the only request
+// for which a client needs no certificate, since a new machine has none. fleet-signer decides which
+// machines may join; the controller only writes the request into the store. Does no input or
+// output.
 //
 // If the token is unknown, the controller writes nothing, and the refusal reveals nothing about the
 // cell. Every machine that has to wait gets the same answer, so that nobody can find out which node
@@ -57,11 +58,13 @@ struct JoinMoment {
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 
-// Next, write the request to the store. The machine is answered when fleet-signer has decided.
+// The caller must write the request to the store, and answer the machine when fleet-signer has
+// decided.
 struct JoinWrite {
   Transaction transaction = {};
 };
-// The request is in the store already: wait for fleet-signer's decision, then answer the machine.
+// The request is in the store already. The caller must answer the machine when fleet-signer has
+// decided.
 struct JoinHold {};
 using JoinStep = std::variant<Response, JoinWrite, JoinHold>;
 [[nodiscard]] JoinStep begin_join(const JoinAsked& asked, const JoinMoment& moment);

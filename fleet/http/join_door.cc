@@ -34,7 +34,7 @@ void JoinDoor::take(HttpServer::Number number, const Request& request) {
     return answer(number, request, problem(503, "the store does not answer"));
   const JoinQuestion& asked = std::get<JoinQuestion>(question);
   JoinAsked one{.node = asked.node, .pem = asked.request, .hash = digest_of(asked.secret)};
-  // A check of a key takes long, so check it only for a known token.
+  // Checking a key is slow, so check the key only if the token is known.
   if (token_with(world_.mirror.records(), one.hash) != nullptr) {
     const RequestedKey key = key_of_request(asked.request);
     if (!key.error.empty()) return answer(number, request, problem(400, key.error));

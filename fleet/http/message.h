@@ -77,8 +77,8 @@ struct Response {
 // parameters_max parameters or url_bytes_max bytes.
 [[nodiscard]] std::size_t kept_bytes(std::string_view url);
 
-// Returns whether `tags`, the value of If-Match or If-None-Match, contains `tag`. `*` contains
-// every tag.
+// Returns whether `tags`, the value of If-Match or If-None-Match, contains `tag`. The value `*`
+// matches every tag.
 [[nodiscard]] bool names_tag(std::string_view tags, std::string_view tag);
 
 // Returns the strong ETag of a record that was last written at this revision.

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The metrics show the size of a node's records only for this many nodes, those with the largest.
-// So a node that fills the store can be found, but the metrics stay short.
+// The metrics show the size of the records only for this many nodes: those with the largest
+// records. This suffices to find a node that fills the store, and keeps the metrics short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

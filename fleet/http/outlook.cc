@@ -10,7 +10,8 @@
 namespace fleet {
 namespace {
 
-// The consequences if no fleet-signer runs. A running one has a record with a lease in the store.
+// The consequences if no fleet-signer runs, that is, if the store has no record with which a
+// running fleet-signer shows itself.
 struct SilentSigner {
   std::string words = {};   // what does not work without a fleet-signer
   bool is_awaited = false;  // whether a machine or node is waiting for a fleet-signer
@@ -58,8 +59,9 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
 
 // ---- lines about rollouts, plans and desired versions
 
-// Returns what this work waits for. If it is not held back, that is `places`: the places of budgets
-// (nodes that may be down at the same time) in the work's own record.
+// Returns the reason why this work is held back. If `held` has no reason, returns `places`, from
+// the work's own record: the budgets (limits for the number of nodes that may be down at the same
+// time) for which the work waits.
 Held held_of(const HeldWork& held, const std::string& subject, const std::string& places) {
   const auto found = held.work.find(subject);
   return found == held.work.end() ? Held{places} : found->second;
@@ -148,9 +150,9 @@ void add_plan(const CellState& cell, const std::string& name, const Plan& plan,
 // The nodes that do not run a component's desired version yet.
 struct Behind {
   std::size_t all = 0;
-  std::size_t begun = 0;                 // how many of them are on the way to the version
-  std::vector<std::string> failed = {};  // those on which the version has failed
-  std::string why = {};                  // why the version has failed on the first of them
+  std::size_t begun = 0;                 // how many nodes are on the way to the version
+  std::vector<std::string> failed = {};  // the nodes on which the version has failed
+  std::string why = {};                  // why the version has failed on the first of `failed`
   // The silent nodes whose upgrade waits at its gate, that is, for a confirmation. The values are
   // the times since which the upgrades wait.
   std::map<std::string, std::string> silent = {};
@@ -234,7 +236,8 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a line about silent controllers. It goes under `notes`, since the others do their work.
+// Adds a line about silent controllers to `notes`, not to `waits`, since the other controllers do
+// their work.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

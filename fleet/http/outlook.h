@@ -21,8 +21,9 @@ namespace fleet {
 // A person has to renew the certificates of people and programs. So they are listed under `waits`
 // from this many seconds before their expiry.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
-// A node's certificate is listed under `waits` from this many seconds before its expiry. The node
-// should have renewed it much earlier, with a third of its life left, so that must have failed.
+// A node's certificate is listed under `waits` from this many seconds before its expiry. A node
+// renews its certificate when a third of its life is left, so by this time the renewal must have
+// failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
 // If more than one in `silent_share` nodes is silent, the silent nodes are listed under `waits`
 // instead of `notes`.

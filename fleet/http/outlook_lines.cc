@@ -130,8 +130,8 @@ void add_store(const CellState& cell, const Health& health, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  // The certificates of this controller, by name, which have lines already. They are not listed
-  // again among those of nodes and people.
+  // The certificates of this controller, by name. They get lines first, and are then left out of
+  // the lines about the certificates of nodes and people.
   std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;

@@ -8,7 +8,7 @@ const namesShown = 8;
 
 let cell = null;  // the summary of the cell that was read last
 // The rollouts that the page has read, by name. Each is an object with the rollout's records, by
-// the rest of their keys, such as `batch/1`.
+// the part of the key after the rollout's name, such as `batch/1`.
 const rollouts = new Map();
 // The rollouts that are being read now, by name, with the records that have changed meanwhile.
 const loading = new Map();
@@ -240,8 +240,8 @@ function drawGlance() {
 const byWhom = event => !event.who ? ''
   : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
-// Joins events with the same class, text and person to one entry, which has the first of them,
-// their number, and all their subjects.
+// Joins events that have the same class, text and person. Returns for each group its first event,
+// the number of its events, and all their subjects.
 function gathered(list) {
   const groups = new Map();
   for (const event of list) {

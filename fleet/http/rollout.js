@@ -8,7 +8,8 @@ const signs = {waiting: '', preparing: '·', applying: '↑', soaking: '~', conf
   undone: '↩', 'not-judged': '↩', left: '–', unknown: '?'};
 const failedStages = ['failed', 'kept', 'unconfirmed'];
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
-// Words for stages of a node and phases of its upgrade. Others are shown by their own names.
+// Words for stages of a node and phases of its upgrade. Stages and phases that are not listed are
+// shown by their own names.
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged',
   'cutover-ready': 'ready, waits for its turn'};
@@ -16,7 +17,7 @@ const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they w
 const chipsShown = 24;
 // If a rollout has more nodes than this, its picture has only one bar for each batch.
 const cellsShown = 1000;
-// If there are more batches, the picture joins adjacent ones in the same stage.
+// If a rollout has more batches than this, its picture joins adjacent batches in the same stage.
 const batchesShown = 12;
 const failuresShown = 20;
 const rolloutEventsShown = 12;
@@ -35,8 +36,9 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node for the picture. A node whose new version soaks (must work for some
-// time) is still `applying` in the rollout's records, so `soaks` says whether it does.
+// Returns the stage of a node for the picture. The rollout's records call a node `applying` even
+// while its new version soaks (works for some time before it is confirmed). `soaks` is true for
+// such a node.
 function stageOf(record, soaks) {
   const stage = record && knows(record.stage) ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
@@ -54,8 +56,8 @@ function addCounts(sum, counts) {
 }
 
 // Returns the batches in order, with their nodes' stages and the number of nodes in each stage.
-// `first` and `last` are the number of the batch, counted from 1; joined() makes batches in which
-// they differ.
+// `first` and `last` are both the batch's number, counted from 1, until joined() makes one batch of
+// several.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))

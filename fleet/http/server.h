@@ -112,8 +112,8 @@ class HttpServer {
 
   // Sends the response to a request. Does nothing if the client has gone.
   void answer(Number number, Response response);
-  // Answers the request with a stream, to which push() adds texts. It ends within about a second
-  // after the client has closed the connection.
+  // Answers the request with a stream, to which push() adds texts. The stream ends within about a
+  // second after the client has closed the connection.
   void stream(Number number);
   // Adds a text to a stream. Returns false if the stream has ended, for example because the client
   // reads too slowly.

@@ -22,7 +22,8 @@
 namespace fleet {
 namespace {
 
-// Lists below `/v1/state`. An empty list is answered with an empty list, and not with status 404.
+// The lists below `/v1/state`. If a list has no records, the answer is an empty list, not status
+// 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 

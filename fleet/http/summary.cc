@@ -291,9 +291,9 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // The cell is `running` if a controller drives a rollout, a plan or desired versions. The drivers
-  // of the history and of desired versions always exist, so the latter counts only if there are
-  // any.
+  // The cell is `running` if a controller drives a rollout, a plan or desired versions. The driver
+  // of the history does not count. The driver of desired versions always exists, so it counts only
+  // if the cell has desired versions.
   const bool drives = std::ranges::any_of(cell.drivers(), [&cell](const auto& driver) {
     const bool is_of_wishes = driver.first == desired_id && cell.desired().empty();
     return driver.first != events_id && !is_of_wishes;

@@ -17,15 +17,14 @@ namespace fleet {
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
 // Times in seconds since 1970. They depend on when nodes began to soak (to run the new version for
-// some time before it is confirmed), which nodes do not report. So the time at which this
-// controller first saw a soak counts. It is later, at most by the delay of the controller's copy of
-// the records.
+// some time before it is confirmed). Nodes do not report this, so these times are computed from the
+// moment at which this controller first saw the soak, which may be slightly later.
 struct RolloutTimes {
-  // When the rollout can end at the earliest. Only while it is `rolling`, or `baking` (still judged
-  // after its last batch).
+  // When the rollout can end at the earliest. Set only while the rollout is `rolling`, or `baking`
+  // (still judged after its last batch).
   std::optional<UnixSeconds> not_before = {};
   // When the first node goes back to the old version, unless it is ordered to keep the new version
-  // before. No value if no node has the new version on trial.
+  // before. Not set if no node has the new version on trial.
   std::optional<UnixSeconds> goes_back = {};
 };
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,

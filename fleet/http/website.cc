@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 // Changes are collected for this time and sent to the clients in one event. Nobody notices the
 // delay.
 constexpr milliseconds gather_time{250};
-// The time between two empty messages on a stream, so that no proxy and not libmicrohttpd closes
+// The time between two empty messages on a stream. They keep proxies and libmicrohttpd from closing
 // the connection as idle.
 constexpr milliseconds beat_time{15'000};
 // The maximum number of clients that follow the cell, since the unread text of each needs memory.

@@ -55,8 +55,8 @@ struct WebsiteSettings {
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};
-  // How the controller moves nodes to desired versions. From this, the page computes how long an
-  // upgrade takes.
+  // How the controller moves nodes to desired versions. The page shows how long an upgrade takes,
+  // computed from these settings.
   DesiredSettings desired = {};
 };
 

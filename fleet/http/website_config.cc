@@ -123,8 +123,8 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   }));
 }
 
-// Commits the next transaction of `decision.creation`, for a new rollout or plan. Reads its record
-// before, so that the creation can decide what is still missing.
+// Commits the next transaction of `decision.creation`, for a new rollout or plan. Reads the record
+// of the rollout or plan first: it shows which transactions are still missing.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::string key = errand->decision.creation->key();
   world_.store.read({key}, alive_.guard([this, errand, key](const Reply<Reading>& reply) {
