@@ -6,7 +6,8 @@
 
 namespace fleet {
 
-// A member of a class that passes callbacks to the store.
+// A class that passes callbacks to the store has a member of this type. After the object's end,
+// this member makes the callbacks harmless.
 class Alive {
  public:
   // Returns a callback that passes its argument on to `then`. After end(), or after the object was

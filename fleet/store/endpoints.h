@@ -26,8 +26,8 @@ class Endpoints {
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
   // Each change to a new connection doubles the client's time limits: see stretched(). Each
-  // `long_life` during which a connection works halves them again. One step at a time, since
-  // clients would otherwise soon give up members that are still slow.
+  // `long_life` during which a connection works halves them again. The limits do not return to
+  // their first values at once, since clients would then soon give up members that are still slow.
   static constexpr Milliseconds long_life{60'000};
   // The time limit for the first try to connect. It is short, since another member may answer
   // sooner; stretched() makes later limits longer.
@@ -41,8 +41,8 @@ class Endpoints {
   // random times; each client should have its own, so that the clients spread over the members.
   //
   // Time limits are four times as long for programs that run on many machines (`is_one_of_many`).
-  // Otherwise all of them could reconnect during an election, and the handshakes could cost the
-  // members their new leader, too.
+  // With shorter limits, all of them could reconnect during an election. The TLS handshakes could
+  // then keep the members so busy that they lose the new leader, too.
   Endpoints(std::vector<std::string> urls, std::uint64_t seed, bool is_one_of_many);
 
   struct Endpoint {

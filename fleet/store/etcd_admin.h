@@ -78,7 +78,8 @@ class EtcdSnapshot : public EtcdLine::Rider {
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:
-  void leave() override {}  // the copy continues over the old connection
+  // Called when the client has a new connection. The copy continues over the old one.
+  void leave() override {}
   void take(const std::string& message);
   void take_ending(const Http2::Ending& ending);
 

@@ -68,8 +68,9 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// Called when the client has a new connection: sends the request again over it. But a write that
-// the old member may have received stays, since its answer may still come over the old connection.
+// Called when the client has a new connection: sends the request again over it. Does not repeat a
+// write that the old member may have received, since its answer may still come over the old
+// connection.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

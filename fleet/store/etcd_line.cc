@@ -23,8 +23,8 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Called when a rider (a call or a watch) is destroyed. The answer to a heartbeat request of this
-// rider is lost. So look() decides whether another rider sends one.
+// Called when a rider (a call or a watch) is destroyed. If this rider has sent a heartbeat request,
+// its answer is lost, so look() decides whether another rider sends one.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;

@@ -18,10 +18,10 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // If a member is silent for the time `patience`, an open watch sends it a heartbeat request. If
-  // it does not answer within the same time, the connection is given up. After a call without an
-  // answer, the request is sent immediately and must be answered within `patience_if_suspected`.
-  // Endpoints::stretched() may make these times longer.
+  // If a member sends nothing for the time `patience`, an open watch sends it a heartbeat request.
+  // If no answer comes within the same time again, the client gives up the connection. After a call
+  // without an answer, the heartbeat request is sent immediately, and must be answered within
+  // `patience_if_suspected`. Endpoints::stretched() may make these times longer.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
@@ -78,7 +78,8 @@ class EtcdLine {
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // Records that the connection has ended. `is_slow` is as for Endpoints::broke().
+  // Records that the connection has ended. `is_slow` is true if the TLS handshake exceeded its time
+  // limit, as for Endpoints::broke().
   void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
   // Records that a call, which began at the time `since`, got no answer in time. Ignored while the
   // connection is still being opened.
@@ -108,7 +109,7 @@ class EtcdLine {
   Timers::Milliseconds heard_{0};  // when the last message came, or `pulse_` began
   Rider* asking_ = nullptr;        // the rider that has sent a heartbeat request
   std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // calls leave() of the riders in the next turn
+  std::unique_ptr<Timer> moved_;   // calls leave() of the riders, from the event loop
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -30,7 +30,7 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Store::Then<const WatchNews&> tell_;
   Changes gathered_;  // the changes of a revision that is not complete yet
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // for the opening of the stream, then for its first answer
+  std::unique_ptr<Timer> timer_;  // opens the stream, then limits the wait for its first answer
 };
 
 EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell)

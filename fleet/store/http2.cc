@@ -13,8 +13,9 @@
 namespace fleet {
 namespace {
 
-// libcurl does not send the body of a new call by itself if the connection is in use already. So it
-// is asked to send in this many turns of the event loop.
+// If other calls use the connection already, libcurl does not send the body of a new call by
+// itself. This is the number of further turns of the event loop in which Http2 asks libcurl to
+// send.
 constexpr int pushes_of_a_call = 3;
 
 constexpr long keepalive_idle_s = 10;

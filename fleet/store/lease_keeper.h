@@ -1,6 +1,6 @@
 // Keeps one lease: gets it from the store, renews it, and gets a new one after its end. Reports
-// when the lease may have ended, by this machine's clock: the lease counts from the moment at which
-// the last successful renewal was sent.
+// when the lease may have ended, by this machine's clock: the lease's time runs from the moment at
+// which the last successful renewal was sent.
 #pragma once
 
 #include <cstdint>
