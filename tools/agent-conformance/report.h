@@ -61,7 +61,8 @@ struct Subject {
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// The next two functions return the descriptions of `checks` for --describe: as text, and as JSON.
+// These functions return the descriptions of `checks` for --describe: described() as text, and
+// described_as_json() as JSON.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 

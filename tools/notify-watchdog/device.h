@@ -14,8 +14,8 @@ class Device {
  public:
   // Opens the device, and so arms it. If the device cannot be opened, logs the reason and
   // continues, because a machine without a watchdog is better than a machine without its agent.
-  // Each feed() then tries again to open the device. If such a try succeeds, but the device has a
-  // shorter timeout than the watched program was told at its start, the device is stopped.
+  // Each feed() then tries again to open the device. A device that is opened later is stopped if
+  // its timeout is shorter than the timeout that the watched program was given at its start.
   Device(std::string path, upgrader::Duration timeout);
 
   // Returns the device's actual timeout, which may differ from the requested timeout: most devices
