@@ -283,9 +283,9 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // A reason that is longer than the buffer fills it without a NUL at the end, from which the
-    // library sees that the reason is cut. U+0000 inside the reason becomes an invalid byte, for
-    // which the library sends U+FFFD.
+    // A reason that is longer than the buffer fills the buffer without a NUL at its end: this tells
+    // the library that the reason was cut. U+0000 inside the reason becomes an invalid byte, which
+    // the library replaces by U+FFFD.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

@@ -131,8 +131,9 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // The upgrader has closed the pipe to which the agent writes. Its last messages may still be
-  // unread in the other pipe, so handle them before the conversation ends.
+  // The upgrader has closed the pipe to which the agent writes, so unsent messages are dropped. The
+  // upgrader's last messages may still be unread in the other pipe: the conversation ends only
+  // after they have been read.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;

@@ -16,9 +16,9 @@
 
 namespace agent_protocol {
 
-// The two pipes to and from the upgrader. The functions below hide from the program, or at least
-// from programs that it starts, what the upgrader has added to the process: the pipes as
-// descriptors 0 and 1, the descriptor of its lock, and environment variables.
+// The two pipes to and from the upgrader, which are descriptors 0 and 1 at the start. The functions
+// below hide three things from the program, or at least from programs that it starts: these pipes,
+// the descriptor of the upgrader's lock, and the upgrader's environment variables.
 struct Pipes {
   Descriptor input;
   Descriptor output;

@@ -134,8 +134,9 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // While no bytes wait to be written, the output pipe is watched for no events (the 0 below). Even
-  // then epoll reports an error of the pipe, which means that the upgrader has closed its end.
+  // Watches the input pipe for messages. The output pipe is watched for no events (0) while no
+  // bytes wait to be written: even then, epoll reports when the upgrader has closed its end of the
+  // pipe.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());

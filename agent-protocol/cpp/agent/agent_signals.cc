@@ -21,9 +21,9 @@ std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// The signal handlers only load and store these atomics, which must not need a lock. So the macros
-// must be above 0. They are 1, not 2, on ARMv5, where other atomic operations need help from the
-// kernel.
+// The signal handlers load and store these atomics, which must work without a lock: the macros are
+// 0 for types that always need one. On ARMv5 they are 1, since operations other than load and store
+// need help from the kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {

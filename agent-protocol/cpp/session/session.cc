@@ -140,7 +140,7 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // A fallback has no trial, except one that was started at boot because the first agent had
+  // A fallback has no trial, except a fallback that was started at boot because the first agent had
   // failed.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);

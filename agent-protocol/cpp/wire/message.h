@@ -195,7 +195,7 @@ struct Failure {
   std::optional<std::int64_t> exit_status;
   std::optional<std::int64_t> signal;
   std::optional<std::string> errno_name;  // the member `errno` of the message, such as "ENOENT"
-  // The name of a stage that only a later upgrader knows. If it is set, `stage` says nothing.
+  // The name of a stage that only a later upgrader knows. If it is set, `stage` has no meaning.
   std::optional<std::string> later_stage = {};
   bool operator==(const Failure&) const = default;
 };
