@@ -160,7 +160,7 @@ func (a *Agent) takePipes() error {
 	if err := syscall.Dup3(int(null.Fd()), 0, 0); err != nil {
 		return err
 	}
-	if syscall.Dup3(2, 1, 0) != nil { // standard error is closed
+	if syscall.Dup3(2, 1, 0) != nil { // fails if standard error is closed
 		return syscall.Dup3(int(null.Fd()), 1, 0)
 	}
 	return nil

@@ -29,7 +29,7 @@ const (
 	aboutBytesMax        = 64
 	nestingMax           = 32
 	protocolMax          = 2147483647
-	integerMax           = 9007199254740991 // the largest that every reader of JSON reads exactly
+	integerMax           = 9007199254740991 // the largest integer that every JSON reader reads exactly
 	timeMax              = 24 * time.Hour
 	protocolVersion      = 1
 )

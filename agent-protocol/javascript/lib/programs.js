@@ -33,7 +33,7 @@ export function programPath(name, directory) {
     const program = path.join(path.dirname(beside), 'bin', name);
     if (fs.existsSync(program)) return program;
   } catch {
-    // The package @upgrader/linux-ARCH is not installed.
+    // The package @upgrader/linux-ARCH is not installed, so the program is looked up in PATH.
   }
   return name;
 }

@@ -48,8 +48,8 @@ export async function mayRequest(agent, signal) {
   return settled() ?? until(agent, signal, settled);
 }
 
-// Records in the ledger of agent-releases every failure that the upgrader has reported to this
-// agent.
+// Records every failure that the upgrader has reported to this agent in the ledger of
+// agent-releases (its record of tried versions).
 export async function recordFailures(agent, releases) {
   for (let failure; (failure = agent[upgrading].failures[0]); ) {
     await releases.fail(failure);

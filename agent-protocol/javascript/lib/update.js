@@ -169,7 +169,7 @@ async function newestRelease({ source, list, running }) {
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
-  const begun = performance.now(); // the system's clock may be set meanwhile
+  const begun = performance.now(); // unlike Date.now(), unaffected if the clock is set
   let tried = false;
   for (;;) {
     const now = await releases.show(release.version);
@@ -208,7 +208,7 @@ function withWarning(ended, text) {
 }
 
 // Requests the upgrade, and returns the outcome of the update. If the upgrade has failed, records
-// the failure in the ledger.
+// the failure in the ledger (the record of tried versions).
 async function replaceAgent(agent, { releases, running }, { id, release, left_out: leftOut }) {
   const failure = await request(agent, id, release.executable);
   if (failure === null) {

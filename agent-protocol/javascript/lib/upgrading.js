@@ -16,8 +16,8 @@ export class Upgrading {
   #closed = false;
   #watchers = new Set();
 
-  // `sending()` returns a function that tells whether all messages that the program had sent before
-  // that call have been written to the pipe.
+  // `sending()` returns a function. That function returns true if all messages that the program had
+  // sent before the call of sending() have been written to the pipe.
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;

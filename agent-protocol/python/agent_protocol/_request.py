@@ -38,8 +38,8 @@ def may_request(upgrading: Upgrading) -> bool:
 
 
 def record_failures(upgrading: Upgrading, place: Releases) -> None:
-    """Records in the ledger of agent-releases every failure that the upgrader has reported to this
-    agent."""
+    """Records every failure that the upgrader has reported to this agent in the ledger of
+    agent-releases (its record of tried versions)."""
     while upgrading.failures:
         failure = upgrading.failures[0]
         place.fail(failure.id, failure.stage, failure.reason, failure.errno)

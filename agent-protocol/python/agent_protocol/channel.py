@@ -97,9 +97,9 @@ class Channel:
             if told:
                 self._write_some()
             return True
-        # The upgrader has closed the pipe to which the agent writes. The upgrader's last messages
-        # may still be unread in the other pipe, so the conversation ends only after they have been
-        # handled.
+        # The upgrader has closed the pipe to which the agent writes, so unsent messages are
+        # dropped. The upgrader's last messages may still be unread in the other pipe: the
+        # conversation ends only after they have been read.
         self.unsent = b""
         if not ready.get(self.input) and not self._full():
             self.over = True

@@ -247,10 +247,10 @@ class Conversation:
             pass
 
     def _on_sigterm(self, number: int, frame: Optional[FrameType]) -> None:
-        if os.getpid() != self._owner:  # this is a forked child, which has inherited the handler
+        if os.getpid() != self._owner:  # a forked child dies of SIGTERM as by default
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        elif self._closed:  # closed by another thread, which cannot restore handlers
+        elif self._closed:  # close() could not restore the old handler
             signal.signal(number, self._old_handler)
             signal.raise_signal(number)
         elif self._session.held:

@@ -256,13 +256,13 @@ def refuse_number(text: str) -> None:
 
 
 def read_integer(text: str) -> float:
-    """Returns an integer of a message. An integer with too many digits for any member becomes a
-    fraction, which no member accepts: only a member that is not known may have such a value."""
+    """Returns an integer of a message. An integer of 20 characters or more becomes infinity, which
+    is refused as the value of any known member. Unknown members may have such values."""
     return int(text) if len(text) < 20 else float("inf")
 
 
 def nesting(line: str) -> int:
-    """Returns how many arrays and objects of a line of JSON lie in each other at most."""
+    """Returns how deeply the arrays and objects in a line of JSON are nested."""
     depth = deepest = 0
     for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[][{}]', line):
         if found[0] in "[{":

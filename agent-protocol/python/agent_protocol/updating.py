@@ -263,7 +263,8 @@ class _Replacement:
         return self._replace(due) if due else self._past_failure(release)
 
     def _replace(self, due: Any) -> Update:
-        """Requests the upgrade, and returns how it ended. Records a failure in the ledger."""
+        """Requests the upgrade, and returns how it ended. Records a failure in the ledger (the
+        record of tried versions)."""
         newest = due["release"]["version"]
         failure = request(self.agent, due["id"], due["release"]["executable"])
         ended = Update("stopping", self.running, newest)
@@ -299,7 +300,8 @@ def _ending(
     running: str,
     wait: float,
 ) -> Update:
-    """Waits until the ledger says how the upgrade to this release has ended. `earlier` is the last
+    """Waits until the ledger (the record of tried versions) says how the upgrade to this release
+    has ended. `earlier` is the last
     entry that the ledger had for this release when update() was called. That entry belongs to an
     earlier upgrade, and does not count."""
     begun = time.monotonic()

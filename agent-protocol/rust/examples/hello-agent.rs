@@ -36,7 +36,7 @@ fn next(path: &Path) -> io::Result<u64> {
 fn serve(listener: &TcpListener, path: &Path) -> io::Result<()> {
     let (mut connection, _) = listener.accept()?;
     let number = next(path)?;
-    // The client may have gone. Then the number is skipped.
+    // If the client has gone, its number is skipped.
     let _ = writeln!(connection, "{number}");
     Ok(())
 }

@@ -109,8 +109,9 @@ impl Channel {
             }
             return true;
         }
-        // The upgrader has closed the pipe to which the agent writes. Its last messages may still
-        // be unread in the other pipe, so handle them before the conversation ends.
+        // The upgrader has closed the pipe to which the agent writes, so unsent messages are
+        // dropped. The upgrader's last messages may still be unread in the other pipe: the
+        // conversation ends only after they have been read.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;

@@ -12,7 +12,7 @@ const START_FIELD: usize = 22;
 fn start_of_process() -> String {
     let line = std::fs::read("/proc/self/stat").unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
-    let fields = line.rsplit(')').next().unwrap_or(""); // the program's name may hold blanks
+    let fields = line.rsplit(')').next().unwrap_or(""); // skips the name, which may hold blanks
     fields.split_whitespace().nth(START_FIELD - 3).unwrap_or(UNKNOWN_START).to_string()
 }
 

@@ -42,7 +42,7 @@ pub fn take_pipes() -> Result<Channel> {
     unsafe {
         checked(libc::dup2(null.as_raw_fd(), 0))?;
         if libc::dup2(2, 1) < 0 {
-            checked(libc::dup2(null.as_raw_fd(), 1))?; // standard error is closed
+            checked(libc::dup2(null.as_raw_fd(), 1))?; // if standard error is closed
         }
     }
     Ok(Channel::new(input, output))
