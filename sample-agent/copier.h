@@ -92,8 +92,8 @@ class Copier {
   // have been copied. Returns true if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long the agent must still wait, from the last copy(), before it leaves a rotated
-  // file for the next one. Returns nothing if there is no such wait.
+  // Returns how long after the last copy() the agent must wait before it leaves a rotated file for
+  // the next file. Returns nothing if the agent need not wait.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
   // Makes the written records durable, and then writes the position file durably.

@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// How many bytes identify a file: those just before the next line, or just before the bytes to read
-// next. The number is large enough to tell two logs apart, and small enough to be read again with
-// each read.
+// A file is recognized by this many of its bytes: those just before the next line (mark()), or just
+// before the bytes to read next (read_more()). The number is large enough to tell two logs apart,
+// and small enough that each read can include these bytes again.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
