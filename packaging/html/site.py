@@ -159,7 +159,7 @@ def with_name(found):
 
 
 class Links:
-    """Has the links of a page, and the ids in it."""
+    """Collects the links of a page, and the ids of its elements."""
 
     def __init__(self, text):
         self.links, self.names = [], set()
