@@ -36,8 +36,9 @@ $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
 # called.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) $(gcc_heap) -MMD -MP
-# GCC would spend a tenth of its time on freeing memory. With this minimum heap of 1 GiB, it frees
-# memory only for the few largest units, which then need 1.8 GB instead of 1.5 GB.
+# By default, GCC spends a tenth of its time on freeing memory. With a minimum heap of 1 GiB, it
+# frees memory only for the few largest units (files that are compiled together), which then need
+# 1.8 GB instead of 1.5 GB.
 gcc_heap := $(if $(findstring g++,$(shell $(CXX) --version 2>/dev/null | head -n 1)), \
   --param ggc-min-heapsize=1048576)
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
@@ -66,9 +67,9 @@ single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 # A wing is a program into which the tests of one or more directories are linked, to save time. Each
-# test is a link to this program, which then runs only the tests in the file with the link's name
-# (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links. parted_wing does the same, but with
-# SINGLE=1 each test is a program of its own.
+# test is a link to this program: main(), in catch_main.cc, runs only the tests of the source file
+# that has the link's name. $(call wing,PROGRAM,FILES) makes the links. parted_wing makes no links
+# if SINGLE=1 is set, since each test is then a program of its own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -85,9 +86,9 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The sources of upgrader/shell are compiled as three units, because of the simulation (a test on a
-# simulated machine). It compiles the event loop (upgrader_loop) once more, with test code before
-# the supervisor. It links upgrader_life unchanged, and does not use the third unit.
+# The sources of upgrader/shell are compiled as three units, since the simulation (a test on a
+# simulated machine) uses only two of them. It compiles the event loop (upgrader_loop) once more,
+# with test code between the loop and its supervisor. It links upgrader_life unchanged.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -251,8 +252,8 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Writes the source of a unit, which includes each of the unit's files. Does not write it if it has
-# not changed, so that the unit is not compiled again.
+# Writes the source of a unit, which includes each of the unit's files. If the file exists and would
+# stay the same, leaves it alone, so that make does not compile the unit again.
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
@@ -397,7 +398,8 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-# The test floating_point knows only the instructions of x86_64.
+# The test floating_point is run on x86_64 only, since it knows the instructions of no other
+# processor.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
