@@ -8,8 +8,8 @@
 //   order      changes AGENT's link first, and then the link of --previous (`previous`). The right
 //              order is the reverse.
 //   death      kills the program when it has changed the link `previous`, but not synced the change
-//   sync       never syncs anything. This kind is no bug that the check must find: it saves time
-//              in the programs that judge a state after a power cut.
+//   sync       never syncs anything. The check need not find this kind: it saves time in the
+//   programs that judge a state after a power cut.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

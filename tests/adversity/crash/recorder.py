@@ -136,7 +136,7 @@ class Recorder:
     def on_open(self, call):
         path = call.path(1 if call.name == "openat" else 0)
         if call.flag("O_TMPFILE"):
-            return  # an unnamed file (O_TMPFILE) disappears in a crash
+            return  # a power cut removes an unnamed file in any case
         self.open[call.result] = [0, call.flag("O_APPEND")]
         if not self.disk.holds(path):
             return

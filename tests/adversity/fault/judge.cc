@@ -51,8 +51,8 @@ std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
     // The agent that was active when the fault struck is still active at the end. If an upgrade was
-    // committed and none has failed, the fault struck after this agent, the new version, had become
-    // active. Otherwise this agent is the old version.
+    // committed and none has failed, this agent is the new version: the fault struck after its
+    // activation. Otherwise this agent is the old version.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -179,9 +179,9 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // These faults make the upgrader lose a line of its log. If the upgrader committed one more
-  // upgrade at the end of the run, it could write to its log again, and must have logged that one
-  // line was lost.
+  // Some faults (costs_a_line()) make the upgrader lose a line of its log. If it committed one more
+  // upgrade at the end of the run (`probed`), it could write to its log again, and must have logged
+  // that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

@@ -62,10 +62,9 @@ bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns the resource that a system call needs: "memory" or "descriptors". If the call needs
-// neither, returns the call's own name. If the name of the injected error ends in `+`, the fault is
-// a shortage of this resource: all later calls for which this function returns the same text must
-// fail, too.
+// Returns the resource that a system call needs: "memory", "descriptors", or the call's own name if
+// it needs neither. An injected error whose name ends in `+` is a shortage of this resource: all
+// later calls that need the same resource must fail, too.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||

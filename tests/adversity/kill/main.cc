@@ -223,8 +223,9 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// The two runs of a story may differ in at most one kill point out of this many. One more write of
-// status.json is allowed: it adds 24 kill points, which are one in 15 in a short story.
+// Of this many kill points, at most one may be reached in only one of the two runs of a story. The
+// limit leaves room for one more write of status.json, which is allowed: in a short story, its 24
+// kill points are one in 15.
 constexpr std::size_t points_per_stray_min = 8;
 
 // Plays the story of this setting twice without a signal. Returns only the kill points that both

@@ -235,8 +235,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    // Before the upgrader's first fork, the tracer does not trace the upgrader's system calls. So
-    // the tracer has not seen the entry of this fork.
+    // Records that the process is inside a fork. If this is the upgrader's first fork, the tracer
+    // has not seen its entry, since it traces no system calls of the upgrader before that fork.
     tracee.in_call = true;
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
@@ -299,8 +299,8 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // After the detach, the SIGSTOP that was sent above keeps the process stopped. It takes a
-    // moment until /proc shows this.
+    // After the detach, the earlier SIGSTOP keeps the process stopped. It takes a moment until
+    // /proc shows that the process is stopped.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);

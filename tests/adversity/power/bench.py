@@ -77,7 +77,7 @@ class Bench:
 
     bad_disk = "a disk that obeys only every third flush"
     flushes = "flushes"
-    delays_writes = True  # a write may reach the disk later than the program has made the write
+    delays_writes = True  # the kernel may write data to the disk long after the program wrote it
 
     def __init__(self, name, system=None):
         self.name = name

@@ -93,8 +93,8 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# Requests an upgrade, so that the hang comes during its trial. This is left out if the agent is to
-# hang, by itself or because of the disk. If an agent hung on trial, the upgrader would fall back,
+# Requests an upgrade, so that the hang comes during its trial. Requests none if the agent is to
+# hang, by itself or because of the disk: if an agent hung on trial, the upgrader would fall back,
 # and the machine would not be reset.
 if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
