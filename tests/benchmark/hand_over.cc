@@ -109,7 +109,7 @@ constexpr int handovers = 10;
 
 // How long an agent works before it is replaced: long enough that no supervisor pauses before the
 // restart. runit pauses if two starts are less than a second apart. s6 pauses if the next start
-// comes too soon after the agent has notified it that it works.
+// comes too soon after the agent has notified s6 that the agent works.
 constexpr int work_ms = 1100;
 
 struct Series {
@@ -193,9 +193,8 @@ struct Load {
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// A version that is to fail on its trial does so this much later than a standby (a process of the
-// old version that is started with the trial) needs to become ready. So the standby is ready at the
-// fall-back.
+// A bad version fails on its trial this long after the standby has become ready. The standby is a
+// process of the old version that is started with the trial, and must be ready at the fall-back.
 constexpr int margin_ms = 100;
 
 struct Gaps {
