@@ -10,8 +10,9 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses only these four time limits. `some_limit` is shorter than five seconds:
-// after five seconds without `hello` the log would report that, so under this limit it never does.
+// The exploration uses only these four time limits. `some_limit` is shorter than the five seconds
+// after which the log reports that an agent has not sent `hello`. So the log never has that report
+// under this limit.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -194,7 +195,8 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Forgets facts about closed pipes that make a difference only in texts for people:
+    // Forgets which pipes the agent has closed, if that makes a difference only in texts for
+    // people:
     // * For an active agent, which pipes it has closed.
     // * For any other agent, which of its two pipes it has closed.
     // Also forgets closed pipes while an `activate` waits to be written: the agent's input is then
@@ -207,7 +209,7 @@ State normalised(State state) {
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
   state.last_failure.reset();  // only texts for people use this member
-  state.proved_good = false;   // only texts for people use this member
+  state.proved_good = false;   // only the times in status.json depend on this member
   return state;
 }
 

@@ -77,11 +77,10 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// The kinds of events below multiply the number of states, but have the same effect under every
-// policy. So each kind is usually explored under one or two policies only. With WHOLE=1 in the
-// environment (`make explore`), `control` and `of_one_gone` are explored under every policy.
-// `readiness` is then explored under the plain policy and under those with --previous, under which
-// a fallback may be on trial.
+// Kinds of events that multiply the number of states, but have the same effect under every policy
+// (set of options). So each kind is usually explored under only one or two policies. `make explore`
+// (WHOLE=1) explores `control` and `of_one_gone` under every policy. It explores `readiness` under
+// the plain policy and those with --previous, under which a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests

@@ -19,13 +19,13 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`, by the id in it. There are two kinds of ids: those of upgrades
-// by SIGUSR2, and all others. A known id is that of the upgrade under way, or of the upgrade for
-// which the agent was sent `stop`.
-// * The class of an unknown id is `cancel_other` if a known id is of the same kind, or if the id is
-//   neither "u1" nor that of an upgrade by SIGUSR2.
-// * The class of any other id is `cancel_signal` for an upgrade by SIGUSR2, and `cancel` for any
-//   other upgrade.
+// Returns the class of a `cancel`, by the id in it. An id is known if it is that of the upgrade
+// under way, or of the upgrade for which the agent was sent `stop`. There are two kinds of ids:
+// those of upgrades by SIGUSR2, and all others.
+// * The class of a known id is `cancel_signal` for an upgrade by SIGUSR2, otherwise `cancel`.
+// * An unknown id that is "u1", or that of an upgrade by SIGUSR2, has the same class, unless a
+//   known id is of the same kind.
+// * The class of any other id is `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {

@@ -1,8 +1,7 @@
 // Tests the class Agents, which stands between the supervisor and the agents' processes. It turns
-// agents' messages and exits into events, and the supervisor's orders into lines and signals. The
-// events must come in this order: an agent's last messages before its exit; the newest agent's
-// events first, and those of all other agents soon after. failing_loop_test.cc tests failing system
-// calls.
+// agents' messages and exits into events, and the supervisor's orders into lines and signals. An
+// agent's last messages must be reported before its exit. The newest agent's events must come
+// first, and those of all other agents soon after. failing_loop_test.cc tests failing system calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 #include "upgrader/shell/channel.h"

@@ -80,7 +80,7 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
 
     if (open_standard_descriptors() != 0) return false;
 
-    if (next_descriptor() != pipe_ends[0]) return false;  // the tested function has left one open
+    if (next_descriptor() != pipe_ends[0]) return false;  // a descriptor was left open
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }

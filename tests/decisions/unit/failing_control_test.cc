@@ -172,7 +172,7 @@ TEST_CASE("the kernel is asked on which file system a control directory is") {
   CHECK_FALSE(processes.is_in_memory());
   const Failing failing(Call::fstatfs, EIO);
 
-  CHECK(processes.is_in_memory());  // if the file system is unknown, no warning is logged
+  CHECK(processes.is_in_memory());  // the answer that causes no warning
   CHECK(failing.fired());
 }
 

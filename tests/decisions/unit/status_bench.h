@@ -46,7 +46,7 @@ class StatusBench {
   upgrader::StatusFacts facts;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
-  std::int64_t us = 0;  // is added to the clock, which has whole milliseconds
+  std::int64_t us = 0;  // microseconds to add to the clock, which counts milliseconds
 
  private:
   // Records in the chronicle (the history of agents and upgrades) that the supervisor's last order

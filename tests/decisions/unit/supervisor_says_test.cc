@@ -465,7 +465,7 @@ TEST_CASE("an agent that extended its start is told what it was allowed in all")
   bench.upgrade(agent_protocol::Upgrade{.id = "u1", .start_timeout_ms = 5'000});
   bench.hello(2);
   bench.wait(2s);
-  bench.say(2, Extend{1'000});  // extends nothing: 3 s are left
+  bench.say(2, Extend{1'000});  // has no effect, since the agent still has 3 s
   bench.say(2, Extend{62'500});
 
   const Actions late = bench.wait(62'500ms);
