@@ -83,7 +83,7 @@ void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // an older agent may have had this pid
+    if (event.text.starts_with("started")) {  // a new agent may get an old one's pid
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
