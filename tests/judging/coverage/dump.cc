@@ -30,9 +30,9 @@ static bool files_are_limited() {
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// The signal that is sent to a test's child before the test kills the child with SIGKILL. On this
-// signal the child writes its counts and dies. If the child writes its counts for any other reason,
-// such as at exit(), the child blocks this signal while it writes.
+// Before a test kills its child with SIGKILL, the child is sent this signal, on which it writes its
+// counts and dies. A child that already writes its counts for another reason, such as exit(),
+// blocks the signal until it has finished.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -60,9 +60,10 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Prepares for the different ends of a program:
-// * At exit(), leave() blocks last_signal, and then gcc's code writes the counts of branches. If
-//   the size of this process's files is limited, leave() ends the process before that.
+// Prepares for the ways in which a program may end:
+// * At exit(), leave() blocks last_signal, and then gcc's code writes the counts of branches. If a
+//   test has limited the size of this process's files, leave() ends the process, and no counts are
+//   written.
 // * On last_signal, a program named `*_test` writes the counts, and so do its forked children. No
 //   other program handles this signal, because tests inspect an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {

@@ -114,8 +114,8 @@ class Finder:
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
         if re.search(r'\bconsteval\b', head):
-            # Only the compiler runs a consteval function, and no mutant is switched on at compile
-            # time.
+            # A consteval function gets no mutants: only the compiler runs it, and no mutant is
+            # switched on at compile time.
             return
         self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconstexpr\b', head) is not None

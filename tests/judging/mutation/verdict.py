@@ -66,7 +66,7 @@ def read_table(path):
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
-    above = []  # the lines just above, which await their reason
+    above = []  # the last lines, which the next reason explains
     for number, text in enumerate(texts, 1):
         if text.startswith(' '):
             above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())

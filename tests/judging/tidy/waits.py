@@ -22,7 +22,7 @@ def statements(node):
 
 
 def python_loops(text):
-    # Parsing takes long, and most files have no line that could begin a loop.
+    # Parsing takes long, so files without a line that could begin a loop are not parsed.
     if re.search(r"^\s*while\b", text, re.MULTILINE):
         for node in statements(ast.parse(text)):
             if isinstance(node, ast.While):
