@@ -25,10 +25,10 @@ static-tools:
 	@cp $(upgrader_static) $(static_tools)/bin
 
 # `make check-static-tools [ARCH=...]` runs some tests with the static agent-releases and agentify.
-# For a foreign ARCH, each program runs in qemu-user. For MIPS, qemu-user emulates a processor with
-# floating point (24Kf): on a 24Kc, Linux would emulate floating point, but qemu-user does not.
-# agentify is left out then, because qemu-user has no subreapers. For mipsel, `make check-memory`
-# tests agentify in an emulated machine.
+# For a foreign ARCH, the programs run in qemu-user, and agentify is left out, because qemu-user has
+# no subreapers. For MIPS, qemu-user emulates a processor with floating point (24Kf), because it
+# does not emulate floating point on a 24Kc, as Linux would. For mipsel, `make check-memory` tests
+# agentify in an emulated machine.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64
