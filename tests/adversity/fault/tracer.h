@@ -82,10 +82,11 @@ struct Call {
 // the tenth of a second between two writes of status.json.
 //
 // The clock that the process could read without a system call (the vDSO) is hidden. So the process
-// asks the kernel for the time, and the tracer replaces the answer. The simulated clock stands
-// still, except that each wait adds half a second. A wait for a tenth of a second or less ends
-// immediately. A longer wait ends when an event comes. If no other process will act before the end
-// of the wait, the tracer breaks off the wait, and adds its whole length to the clock.
+// asks the kernel for the time, and the tracer replaces the answer. Each wait moves the simulated
+// clock on by half a second; otherwise the clock stands still. A wait for a tenth of a second or
+// less ends immediately, and a longer wait ends when an event comes. If no other process will act
+// before the end of a wait, the tracer breaks off the wait, and moves the clock on by its whole
+// length.
 class SwiftTime {
  public:
   // Hides the clock that the process could read without a system call (the vDSO). Must be called

@@ -136,12 +136,12 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Stops all other running processes while the process `exiting` exits. Returns true if any process
-// was stopped.
+// Stops all other running processes while the process `exiting` exits, because runs would differ
+// otherwise: its parent would notice the end of a pipe and the death of its child sometimes
+// together, sometimes one after the other. Returns true if any process was stopped.
 //
-// Otherwise runs would differ: the parent sees the end of a pipe and the death of its child,
-// sometimes together and sometimes one after the other. A process that waits for the exec of its
-// own child is not stopped, since it sleeps anyway, in a call like vfork().
+// A process that waits for the exec of its own child is not stopped, since it sleeps anyway, in a
+// call like vfork().
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {
