@@ -195,11 +195,9 @@ State normalised(State state) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Forgets which pipes the agent has closed, if that makes a difference only in texts for
-    // people:
-    // * For an active agent, which pipes it has closed.
-    // * For any other agent, which of its two pipes it has closed.
-    // Also forgets closed pipes while an `activate` waits to be written: the agent's input is then
+    // Keeps only one fact about closed pipes, in `output_closed`: whether an agent that is not
+    // active has closed any pipe. All other facts make a difference only in texts for people.
+    // Forgets even this fact while an `activate` waits to be written: the agent's input is then
     // open, and a closed output has no effect.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
