@@ -27,7 +27,7 @@ from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
 # The time limit for the trial of each version. A working daemon is ready long before this limit,
-# even on a busy machine. A test with a daemon that never becomes ready takes the whole time.
+# even on a busy machine. A test with a daemon that never becomes ready lasts this long.
 TRIAL = "10s"
 
 
@@ -132,8 +132,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            # The upgrader answers `busy` until it has reaped the candidate of the previous upgrade.
-            # In this case, repeats the request.
+            # If the upgrader answers `busy`, repeats the request: the upgrader has not yet reaped
+            # the candidate of the previous upgrade.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
@@ -269,8 +269,7 @@ def a_second_is_seen(machine):
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
 # The daemons of a canary, which checks that these tests notice two daemons that run at the same
-# time. The script of PythonServer notices a second daemon by a lock, and the script of Chronyd by a
-# pid file.
+# time. PythonServer's script notices a second daemon by a lock, and Chronyd's script by a pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 

@@ -289,13 +289,13 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the event that brings agentify nearest to its exit. It is the first of these that
+// Returns the event that brings agentify nearest to its exit. Uses the first of these rules that
 // applies:
-// * A check, a start of the daemon, or a cleanup by the keeper (the daemon's parent process) is
-//   under way: it ends.
-// * The upgrader has not asked agentify to stop yet: it asks now.
-// * No daemon runs, or agentify is about to send a signal: time passes until the next deadline.
-// * A daemon runs: SIGKILL kills it.
+// * If a check, a start of the daemon, or a cleanup by the keeper (the daemon's parent process) is
+//   under way, it ends.
+// * If the upgrader has not asked agentify to stop yet, it asks now.
+// * If no daemon runs, or agentify is about to send a signal, time passes until the next deadline.
+// * If a daemon runs, SIGKILL kills it.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

@@ -44,12 +44,12 @@ ERRORS = {
 
 # Matches strace's line about an injected EAGAIN for a write to an eventfd. A real EAGAIN means that
 # the eventfd is already readable and will wake its reader. libuv relies on that. After an injected
-# EAGAIN, nothing wakes the reader, so a run with this line does not count.
+# EAGAIN, nothing wakes the reader, so the test ignores a run with this line.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
 # Matches strace's line about an injected error for the write of one byte with which libuv unlocks
 # its list of signals. If this write fails, libuv aborts. On a real machine it never fails, because
-# libuv's own pipe always has room for the byte. So a run with this line does not count.
+# libuv's own pipe always has room for the byte. So the test ignores a run with this line.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 

@@ -90,7 +90,8 @@ TEST_CASE(
 
 TEST_CASE("the doctor names an address once, and says how long it has waited for a signal") {
   Findings seen;
-  // A daemon may have one socket for each processor at the same address (SO_REUSEPORT).
+  // A daemon may have several sockets at one address, for example one for each processor
+  // (SO_REUSEPORT). The doctor must name the address only once.
   const Listener listener{.kind = Listener::Kind::tcp, .address = "127.0.0.1", .port = 53};
   seen.listeners = {listener, listener};
   seen.listeners[0].inode = 1;

@@ -25,8 +25,8 @@ from double import AGENTIFY, BUILD, marked, name_of, parent_of, runs
 from probes import Server
 
 PATIENCE = 60
-# The time in seconds after which the test looks at the files that the traced processes write, if no
-# traced process stops or ends until then.
+# If no traced process stops or ends within this time, in seconds, the test looks at the files that
+# the traced processes write.
 QUIET = 0.003
 # The number of runs in `make check`. Each run kills a process at a different system call, so each
 # kind of victim is killed a few times.
@@ -260,9 +260,9 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # Each of these texts is part of a log line that shows the upgrader's reaction to SIGUSR2.
-        # An upgrader that still waits for its lock has no agent to upgrade: it only logs the line
-        # with `is waited for`, which names the program that it will start.
+        # Each text is part of a log line that shows how the upgrader has reacted to SIGUSR2. While
+        # an upgrader waits for its lock, it has no agent to upgrade. Then it only logs `is waited
+        # for`, with the program that it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

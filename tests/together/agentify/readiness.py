@@ -369,7 +369,8 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    # The process `second` is now the daemon's main process. It does not handle SIGHUP, and ends.
+    # The process `second` is now the daemon's main process. SIGHUP ends it, since it does not
+    # handle SIGHUP.
     one.kill(signal.SIGHUP)
     one.wait()
     assert not runs(first) and not runs(second)
