@@ -117,7 +117,7 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  // The second argument is the file for the controller's log, beside its certificates.
+  // The controller's log is written beside its certificates.
   process_ = start_process(std::move(words),
                            std::filesystem::path(who.authority).replace_filename(name + ".log"));
 }
@@ -358,7 +358,8 @@ class CellBench {
 
   // Returns the processor time of all controllers and of all members of the store, added up, and
   // the largest memory of one process of each kind. The processor time includes the time that
-  // killed processes had used: kill_driver() and kill_leader() note it before they kill a process.
+  // killed processes have used: kill_driver() and kill_leader() record it before they kill a
+  // process.
   [[nodiscard]] Sample sample() {
     Sample now;
     now.revision = bed_.revision();

@@ -22,7 +22,7 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// The simulation of one cell takes as long as that of about a hundred small rollouts. So `make
+// Simulating one cell takes as long as simulating about a hundred small rollouts. So `make
 // simulate-fleet RUNS=N` simulates N small rollouts, and one cell for each hundred of them.
 constexpr std::uint64_t runs_per_cell = 100;
 // The number of cells that `make check`, which does not set RUNS, simulates.

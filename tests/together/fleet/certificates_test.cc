@@ -217,8 +217,7 @@ TEST_CASE("after a new enrolment only the new certificate is let in, and none re
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
   CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
-  // Earlier versions of fleetctl wrote the record of a revoked identity in a different form. The
-  // identity was marked as revoked, but its certificates were not.
+  // Earlier versions of fleetctl marked a revoked identity as revoked, but not its certificates.
   Identity old = before;
   old.certificates[0].revoked = false;
 

@@ -29,8 +29,8 @@ constexpr Ms hour = 60 * minute;
 // the new version for a time (the soak), and may then wait in vain for its confirmation. A person
 // may also pause the rollout.
 constexpr Ms rollout_max = 6 * hour;
-// The longest time after a rollout's end for which a node may still run a new version that is
-// neither confirmed nor taken back.
+// When a rollout ends, a node may still run a new version that was not confirmed. Within this time,
+// the version must be confirmed, or the node must be back at the old version.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {

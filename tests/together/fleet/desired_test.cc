@@ -212,9 +212,9 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // At its gate, an upgrade waits with a new instance that is ready. The node must stay at the gate
-  // for the time `observe_ms` before the old instance is told to stop. Here the node leaves the
-  // gate and comes back to it, so this time starts again.
+  // An upgrade that waits at its gate has a new instance that is ready. The old instance is told to
+  // stop only after the upgrade has waited for `observe_ms`. Here the upgrade leaves the gate and
+  // comes back to it, so this time starts again.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -299,8 +299,9 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   CHECK(cell.begun().empty());
   cell.settle_on("2");
   CHECK(cell.begun() == std::vector<int>{0});
-  // The node now reports a version name that no desired version may have. So the controller cannot
-  // order the node back to that version, and leaves its desired version unchanged.
+  // The node now reports the version `1.0 of Debian`, which is not a valid name for a desired
+  // version. So the controller cannot order the node back to that version, and leaves the node's
+  // desired version unchanged.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -447,8 +448,8 @@ TEST_CASE("a pinned node ignores its window if the order of its own version says
   Cell cell(1);
   cell.put(KeyKind::node_desired, "n100", component,
            write_record(Desired{.version = "3", .pinned = true, .ignore_window = ignores}));
-  // The cell's order has the opposite `ignore_window`. It must have no effect here, since a pinned
-  // node has a desired version of its own.
+  // The desired version of the whole cell has the opposite value of `ignore_window`. This value
+  // must have no effect on the node, since a pinned node has a desired version of its own.
   cell.store.put(key_of(KeyKind::desired, {component}),
                  write_record(Desired{.version = "2", .ignore_window = !ignores}));
   cell.come_to_gate(0, "3");

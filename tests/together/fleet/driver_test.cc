@@ -107,8 +107,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // This message says that more changes follow. So the driver waits for them before it decides.
-  // Here they do not come, so the driver decides when it next renews its lease or reads the store.
+  // This message announces further changes, so the driver waits for them. But no further change
+  // comes, so the driver decides when it next renews its lease or reads the store.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
@@ -312,8 +312,8 @@ TEST_CASE("a pinned node moves, although the cell desires no version of the comp
   bench.begin();
   if (is_later) {
     bench.put(order, pin);
-    // The driver has not read the records of the node's component. So it must end: the next driver
-    // reads them.
+    // The new order is for a component whose records this driver has not read. So the driver must
+    // end. The next driver reads these records.
     CHECK(bench.driver.is_over());
     return;
   }
@@ -330,7 +330,7 @@ TEST_CASE("the place of a node is given back as soon as its upgrade cannot be un
   const auto [phase, is_freed] =
       GENERATE(std::pair(R"({"phase":"cutover-ready"})", false), std::pair("?", false),
                std::pair(R"({"phase":"failed"})", true), std::pair(R"({"phase":"staging"})", true),
-               // No record, as for a new machine that has the name of a removed one.
+               // The record is missing, as on a new machine that got the name of a removed one.
                std::pair("", true));
   Bench bench(DesiredDriver("c1", {}, {}, 100));
   const std::string place = key_of(KeyKind::place, {"site", place_value("north"), "0"});
@@ -354,7 +354,8 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  // This message comes late: it describes the record as it was before it was erased.
+  // This message comes late: it describes the record as it was before it was erased. So the driver
+  // must ignore the message.
   bench.tell(KeyChanged{*bench.store.find(instance)});
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);

@@ -450,7 +450,7 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // ten records of nodes, and that of the rollout
+  CHECK(count.read == 11);  // the records of ten nodes and of the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

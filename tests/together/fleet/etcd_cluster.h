@@ -156,7 +156,8 @@ class EtcdCluster {
   Peers peers_;
   std::vector<Member> members_;
   std::array<std::atomic<bool>, members_max> isolated_{};
-  // The process ids of the members. The threads of the proxies read them, too.
+  // The process ids of the members. They are atomic, since the threads of the proxies read them,
+  // too.
   std::array<std::atomic<pid_t>, members_max> processes_{};
 };
 

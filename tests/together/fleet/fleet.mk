@@ -109,8 +109,8 @@ judge-here: $(addprefix $(BUILD)/tests/together/fleet/,judge_test undo_scale_tes
 	@RUNS=$(or $(RUNS),10000) $<
 	@NODES=$(or $(NODES),10000) $(BUILD)/tests/together/fleet/undo_scale_test
 
-# The explorations, which are tests that visit every possible state of a small simulation. `make
-# explore-fleet` runs them and prints their figures.
+# Tests that visit every possible state of a small simulation (explorations). `make explore-fleet`
+# runs them and prints their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
 # simulate-fleet runs many more random rollouts and plans than `make check` does: RUNS=N of them, or

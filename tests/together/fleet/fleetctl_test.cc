@@ -289,7 +289,7 @@ TEST_CASE("status names the nodes that a rollout has moved away from the desired
   const std::string moved = R"({"version":"2","why":"rollout/r"})";
   add("node/n1/desired/shop", moved, 7);
   add("node/n2/desired/shop", moved, 8);
-  add("node/n3/desired/shop", moved, 4);  // older than the order for version 1
+  add("node/n3/desired/shop", moved, 4);  // older than the cell's desired version
   add("node/n4/desired/shop", R"({"version":"2","pinned":true})", 9);
   const auto line = [&reading] {
     return fleetctl::wish_lines(reading, nodes_in(reading), WindowView({})).front();
@@ -417,9 +417,10 @@ TEST_CASE("an authority that the store does not trust is told by the user's own 
         files / "other.pem" + std::string(" is another authority than that of --ca, ") +
             files / "ca.pem" + ", so the store would refuse what it signs");
   // The authority that signs clients' certificates may differ from the authority of --ca, which has
-  // signed the certificate of the store.
+  // signed the store's certificate. So fleetctl must accept it.
   CHECK(why("carla.pem", "clients.pem") == "");
   // While a cell replaces its authority, the file of --ca has the old and the new authority.
+  // fleetctl must accept both of them.
   REQUIRE(std::system(
               ("cat '" + (files / "other.pem") + "' >>'" + (files / "ca.pem") + "'").c_str()) == 0);
   CHECK(why("anna.pem", "other.pem") == "");

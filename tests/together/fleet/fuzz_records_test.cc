@@ -31,7 +31,7 @@ constexpr time_t life_processor_seconds_max = 120;
 // The maximum real time of a life (one run in a child process), in seconds, even on a busy machine.
 // If a life waits for ever, SIGALRM kills its process.
 constexpr unsigned life_seconds_max = 1'800;
-// At most this many bytes are shown of a text that describes a fault.
+// The maximum number of bytes that are shown of a text about a fault.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
 std::string lived(std::uint64_t seed, Planted planted) {

@@ -92,7 +92,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
 }
 
 TEST_CASE("an answer of Prometheus is well, worse or not known, and the words have the number") {
-  // Each list has the values of an answer that covers 10 s, one value for each second.
+  // Each list is an answer of Prometheus about 10 s, with one value for each second.
   const std::vector<std::string> low(10, "0.001");
   const std::vector<std::string> high(10, "0.3");
   std::vector<std::string> turns = low;

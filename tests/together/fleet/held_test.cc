@@ -299,7 +299,7 @@ TEST_CASE("the page and fleetctl say what a node at its gate waits for") {
   check("moves", "");
   bench.put("window/shop", hour_from_three);
   check("moves", "; waits for n1: its window opens in 2h");
-  // The window is one minute long. That is enough, since the node has only to stop its old version.
+  // A window of one minute is long enough, since the node has only to stop its old version.
   bench.put("window/shop", minute_from_three);
   check("moves", "; waits for n1: its window opens in 2h");
   bench.put("window/shop", R"({"start":"01:00","duration_s":60})");
@@ -329,8 +329,8 @@ TEST_CASE("the page and fleetctl say which places a node at its gate waits for")
     CHECK(bench.page("moves", "desired/web") == page + words);
     CHECK(bench.status() == std::vector<std::string>{"desired: web 2" + words});
   };
-  // The label in the node's identity (shop) counts for the budget, and not the label that the node
-  // reports (bakery).
+  // The budget uses the label in the node's identity (shop), not the label that the node reports
+  // (bakery).
   bench.put("settings", R"({"unavailable.group":"1"})");
   check("");
   const std::string place = "place/group/" + place_value("shop") + "/0";
@@ -342,7 +342,7 @@ TEST_CASE("the page and fleetctl say which places a node at its gate waits for")
   bench.erase("node/n2/instance/i");
   check("; waits for n1: group=shop: 1 of 1 places are taken, by n2 (does not work)");
 
-  // A node that may ignore its window must still wait for a place of the budget.
+  // A node that may ignore its window must still wait until the budget allows the node to go down.
   bench.put("window/shop", hour_from_three);
   check("; waits for n1: its window opens in 2h");
   bench.put("desired/web", R"({"version":"2","ignore_window":true})");
@@ -385,8 +385,8 @@ TEST_CASE("the page and fleetctl say what a pinned node at its gate waits for") 
   CHECK(bench.status().size() == 1);
   bench.erase("stop");
 
-  // n1 ignores its window, and a rollout has claimed (reserved) n2. So the page says of neither
-  // that it waits.
+  // n1 ignores its window, and a rollout has claimed (reserved) n2. So the page must not say that
+  // n1 or n2 waits for a window.
   bench.put("window/shop", hour_from_three);
   bench.put("node/n1/desired/web", R"({"version":"3","pinned":true,"ignore_window":true})");
   bench.put("node/n2/claim/web", R"({"by":"rollout/r"})");

@@ -185,7 +185,8 @@ TEST_CASE("a controller that takes over writes the missing events, and none twic
   CHECK(bench.write() == 0);
   CHECK(bench.events() == before);
 
-  // The first controller ends before it has written the event of this change.
+  // The first controller ends before it has written the event of this change. The next controller
+  // must write this event.
   bench.put("rollout/r1", rollout("completed"));
   bench.take_over();
   bench.write();
@@ -356,9 +357,9 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over must not write the events of n1 and n3 again. Since n3 is degraded
-  // now, the controller would write other numbers into the text of n1's event. But other numbers
-  // are no reason for a new event.
+  // A controller that takes over must not write the events of n1 and n3 again. n1's event would now
+  // have other numbers in its text, since n3 is degraded, too. But a different text is no reason
+  // for a new event.
   const auto before = bench.events();
   bench.take_over();
   bench.write();

@@ -99,7 +99,7 @@ TEST_CASE("a component that ends by itself on new nodes aborts the rollout of th
   const auto control = cell.asked_controls();
   for (std::size_t i = 0; i < 10; ++i) {
     NodeHealth health = fresh_health({.sequence = 2});
-    if (i % 3 == 0) health.ends = 5;  // five ends on one node count as one failure
+    if (i % 3 == 0) health.ends = 5;  // five exits on one node are one failure
     if (i % 3 == 1) health.unhealthy = 1;
     if (i % 3 == 2) health.fallbacks = 1;
     cell.reports(cell.first[i], health);

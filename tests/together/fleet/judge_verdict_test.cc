@@ -1,5 +1,5 @@
-// Tests which failure of a node counts, how the judge decides about a batch (well, worse, or not
-// known), the texts of these decisions, and the judge's arithmetic.
+// Tests the judge of rollouts: which failures of a node it uses, how it decides about a batch
+// (well, worse, or not known), the texts of its decisions, and its arithmetic.
 #include "fleet/model/rollouts/judge_verdict.h"
 
 #include <algorithm>

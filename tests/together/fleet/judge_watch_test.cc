@@ -38,9 +38,9 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
 }
 
 // Sets two terms of the rollout, both in millionths, before its first batch begins. `alpha` is the
-// probability with which the judge may stop a good version. `tolerate` is how many times as often
-// as the old version the new version may fail. Then lets the first batch run the new version for
-// some minutes.
+// probability with which the judge may stop a good version. `tolerate` is the tolerated failure
+// rate of the new version, relative to that of the old version. Then lets the first batch run the
+// new version for some minutes.
 void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
   Rollout rollout = bench.rollout();
   rollout.terms.alpha_millionths = alpha;

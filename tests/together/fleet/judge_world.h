@@ -91,9 +91,9 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The time, in minutes, for which the judge has compared the first three batches of a rollout with
-// default options, when the third batch's soak ends. It is added up over all nodes of these
-// batches.
+// For how many minutes the judge has compared the first three batches of a rollout with default
+// options, when the soak of the third batch ends. The minutes of all nodes of these batches are
+// added up.
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 
 }  // namespace fleet_test

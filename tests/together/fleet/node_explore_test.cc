@@ -140,8 +140,9 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent, and tells it what the real fleet-agent reads at its start: its ledger, the
-// outcome of the last upgrade, the record `active`, and the current command.
+// Starts fleet-agent, and tells it what the real fleet-agent reads at its start: its ledger (the
+// commands that it has begun), the outcome of the last upgrade, the record `active`, and the
+// current command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};

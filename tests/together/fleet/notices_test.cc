@@ -86,7 +86,7 @@ TEST_CASE("successes, failures and halts are sent in their order, each once, wit
   told.notices.posted(true, told.now);
   CHECK(told.post() == 0);
 
-  told.notices = {};  // another controller takes over the duty
+  told.notices = {};  // another controller now sends the notices
   CHECK(told.post() == 0);
 }
 

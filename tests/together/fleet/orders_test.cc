@@ -417,8 +417,8 @@ TEST_CASE("a document that is applied again leaves an undone version refused, an
         Lines{"settings: new"});
   CHECK(refused() == "rollout/r is undone");
 
-  // This document desires the refused version with other options. So it counts as a person's new
-  // order, which lifts the refusal.
+  // This document desires the refused version with other options. So it is a new order of a person,
+  // and the version is no longer refused.
   CHECK(bench.apply(other).size() == 3);
   CHECK(refused().empty());
   refuse();

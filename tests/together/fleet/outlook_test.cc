@@ -331,7 +331,8 @@ TEST_CASE("a controller that is silent is named, until it is back or forgotten")
   bench.put("controller/c2", "{}");
   bench.put("controller/c3", "{}");
   bench.put("driver/r9",
-            // The controller c3 has an older version, which does not write a record `life`.
+            // The controller c3 has an older version, which writes no record `life`. Its record as
+            // a driver shows that it is at work.
             R"({"controller":"c3:17"})");
   CHECK(bench.notes() == Texts{"1 controller is silent: c2; at work: c1, c3:17"});
   CHECK(bench.outlook().notes[0].commands ==

@@ -1,6 +1,6 @@
 // Tests records with numbers that are much too large, or that contradict other records. No program
-// of the fleet writes such numbers, but somebody else may write them into the store. They must lead
-// neither to an overflow, nor to an access outside of a list.
+// of the fleet writes such numbers, but somebody else may write them into the store. These numbers
+// must cause neither an overflow nor an access outside of a list.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>

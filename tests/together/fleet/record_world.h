@@ -27,7 +27,7 @@ enum class Planted {
   forbidden_write  // a controller writes a key that it has no right to write
 };
 
-// The name of the writer that a caller of commit() gives if fleet-signer has made the transaction.
+// The name by which callers of commit() mark a transaction of fleet-signer.
 inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {

@@ -1,7 +1,7 @@
-// Tests rollouts in a store that was restored from a snapshot. The node's ledger, its list of
-// commands, still has commands of rollouts that the restored store does not know. A new rollout
-// that gets the name of such a rollout must move the node. A rollout that was under way in the
-// snapshot must not move the node a second time.
+// Tests rollouts in a store that was restored from a snapshot. The node's ledger (its list of
+// commands) still has commands of rollouts that the restored store does not know. A new rollout
+// with the same name as one of these rollouts must still move the node. A rollout that was under
+// way in the snapshot must not move the node a second time.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/agent/node_commander.h"
@@ -33,7 +33,7 @@ struct Cell : fleet_test::DriverWork {
   std::optional<RolloutDriver> driver;
   std::vector<std::string> begun;    // the ids of the upgrades that the upgrader was asked for
   std::vector<std::string> ordered;  // the ids of the commands that the node has seen
-  CommandAction unheard = CommandAction::unknown;  // the node does not see this command
+  CommandAction unheard = CommandAction::unknown;  // commands that do not reach the node
   Revision seen = 0;  // the revision of the command that the node saw last
   LeaseId lease = 100;
   Ms now = 0;

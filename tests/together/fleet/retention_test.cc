@@ -223,8 +223,8 @@ TEST_CASE("a snapshot is due an hour after the last one, and at once if there is
   CHECK(until_snapshot(files, 10'000) == 3'600);
   CHECK(until_snapshot(files, 13'000) == 600);
   CHECK(until_snapshot(files, 20'000) == 0);
-  // The time of the newest snapshot is in the future, since the clock was ahead at that time. So
-  // the snapshot before it counts.
+  // The clock was ahead when the newest snapshot was made, so its time is in the future. The next
+  // snapshot is due an hour after the snapshot before it.
   CHECK(until_snapshot(files, 9'000) == 600);
   CHECK(until_snapshot({snapshot_name(10'000), snapshot_name(9'000)}, 9'000) == 3'600);
 }

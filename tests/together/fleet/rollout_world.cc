@@ -32,8 +32,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the batch of this command had been begun again when the command was
-// written. The number at the end of the command's id shows this: each beginning of the batch has
+// Returns, as text, how often the command's batch had been started again before this command was
+// written. The number at the end of the command's id shows this: each start of the batch uses
 // `attempts_max` numbers.
 std::string beginning_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
@@ -151,8 +151,8 @@ void RolloutWorld::replace_driver() {
 }
 
 // Moves the clock to the driver's next deadline, again and again, until the driver acts or has no
-// deadline. After a hundred deadlines without an action, the driver counts as resting. The driver's
-// lease never ends meanwhile.
+// deadline. After a hundred deadlines without an action, the driver is regarded as idle. The
+// driver's lease never ends meanwhile.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();

@@ -314,8 +314,8 @@ void SimNode::perform(const ReportUpgrade& report) {
   write_upgrade();
 }
 
-// Writes the newest record of the upgrade. Begins the next such write only after the answer to the
-// previous one, since the store might otherwise commit the two writes in the wrong order.
+// Writes the newest record of the upgrade. Waits for the store's answer before it writes the next
+// record, since the store might otherwise commit the two writes in the wrong order.
 void SimNode::write_upgrade() {
   if (upgrade_.empty() || std::exchange(writes_upgrade_, true)) return;
   write({.puts = {{key(KeyKind::node_upgrade), std::exchange(upgrade_, "")}}},

@@ -1,6 +1,6 @@
-// Tests the files in which fleet-agent keeps its state: the ledger, a file in which it notes what
-// it has begun, and the file by which the node recognises its store. Also tests when a node stops
-// trusting the store.
+// Tests the files in which fleet-agent keeps its state: the ledger, a file that records which
+// commands it has begun, and the file by which the node recognises its store. Also tests when a
+// node stops trusting the store.
 #include "fleet/agent/state_files.h"
 
 #include <agent-protocol/agent.h>
@@ -189,9 +189,9 @@ TEST_CASE("a store at a lower revision is an older copy, and nothing is done") {
   const StoreVerdict now = judge_store({3, 120}, {.number = 3}, 119);
   CHECK(now.doubt == "the store has gone back to an older revision");
 
-  // The nodes go on writing to the older copy, so its revision grows. The text of a node's doubt
-  // must not change with the revision: otherwise each write of a node would make all others write
-  // their doubt again.
+  // The nodes continue to write to the older copy of the store, so its revision grows. Each node
+  // writes into the store why it doubts the store. This text must not contain the revision.
+  // Otherwise each write of a node would make all other nodes write their texts again.
   CHECK(judge_store(now.known, {.number = 3}, 120).doubt == now.doubt);
   CHECK(judge_store(now.known, {.number = 3}, 1'000'000).doubt == now.doubt);
   CHECK(judge_store(now.known, {.number = 3}, 1'000'000).known == now.known);

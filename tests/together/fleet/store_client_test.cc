@@ -475,7 +475,8 @@ class Crowd {
   struct Client {
     Endpoints endpoints;
     bool served = false;
-    // When the client began to connect or sent a renewal, as long as the member has not answered.
+    // When the client sent its last request (to connect, or to renew its lease); no value if the
+    // member has answered it.
     std::optional<Ms> asked = {};
     // The time at which the member became suspect, because it did not answer a renewal in time.
     std::optional<Ms> suspected = {};

@@ -140,8 +140,8 @@ class Bench {
 
 }  // namespace
 
-// Requires that the clients' writes succeed again after a fault, and that the judge finds no
-// contradiction.
+// Requires that the clients' writes succeed again after a fault, and that all answers of the store
+// agree with its history.
 #define REQUIRE_WELL(bench)                               \
   REQUIRE((bench).progress(200));                         \
   CHECK((bench).verdict() == std::vector<std::string>()); \

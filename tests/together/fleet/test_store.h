@@ -1,6 +1,6 @@
 // A store in memory, for tests of state machines. The store follows the contract in transaction.h
 // exactly, and has no faults. A lease ends only when the test ends it. The store does not interpret
-// the values of records. DriverWork carries out a driver's actions on such a store.
+// the values of records. DriverWork carries out a driver's actions on this store.
 #pragma once
 
 #include <functional>

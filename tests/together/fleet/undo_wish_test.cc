@@ -60,8 +60,8 @@ TEST_CASE("an undo gives a node that its wish has failed on the version that it 
   CHECK(kept.why == "3 has failed: broken");
   CHECK(kept.trace == wish.trace);
   CHECK(kept.pinned);
-  // The node reports that it runs a version with a name that no record may have. So the undo cannot
-  // name that version, and gives back the wish.
+  // The node reports that it runs `1 (debug)`, which is not a valid name for a version in a record.
+  // So the undo cannot name that version, and keeps the node's desired version as it is.
   CHECK(kept_for_undo(failed, "1 (debug)") == wish);
 }
 

@@ -20,8 +20,8 @@ namespace fleet_test {
 struct Walk {
   std::string wrong;  // the first fault, or an empty text
   std::size_t states = 0;
-  // For each name that World::end() returns, how often the walk has reached such an end. An end is
-  // a state without possible steps.
+  // For each name of an end that World::end() returns, how often the walk has reached this end. An
+  // end is a state without possible steps.
   std::map<std::string, std::size_t> ends;
 
   // Returns the fault or, if there is none, the names of all ends, with `, or ` between them.

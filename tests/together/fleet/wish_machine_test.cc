@@ -279,9 +279,9 @@ TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
   }
 }
 
-// While a rollout moves a node, a record of the node, the claim, keeps it from following its
-// desired version. At the rollout's end, one transaction erases the claim and makes the rollout's
-// version the node's desired version.
+// While a rollout moves a node, the node's record `claim` makes the node ignore its desired
+// version. At the rollout's end, one transaction erases the claim and makes the rollout's version
+// the node's desired version.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   Bench bench;
   bench.step(WishSeen{.wish = wish(5, "0.9.0"), .claimed = true});
@@ -438,8 +438,8 @@ TEST_CASE("a restart in a restored store does not try a failed wish again") {
 TEST_CASE("the life of a store begins when its epoch was written, or else accepted") {
   CHECK(life_of(Epoch{}, 0) == StoreLife{});
   CHECK(life_of(Epoch{.number = 7, .begins = 3}, 9) == StoreLife{"7", 3});
-  // An older fleetctl accepts an epoch without writing the revision at which it begins. Then the
-  // revision of the acceptance counts.
+  // An older fleetctl accepts an epoch (the record that marks a restored store) without writing the
+  // revision at which the epoch begins. Then the epoch begins at the revision of the acceptance.
   CHECK(life_of(Epoch{.number = 7}, 9) == StoreLife{"7", 9});
   const std::string digits = "9223372036854775807";
   const std::string name = life_of(Epoch{.number = std::stoll(digits)}, 9).name;
@@ -454,14 +454,14 @@ namespace {
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the revision of the last wish that the node has read
+  Revision seen = 0;  // the revision of the last desired version that the node has read
   Revision at = 0;    // the revision of the store at which the node has last read its records
 };
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
-// `done` if its version already runs. Otherwise `done` may only follow `cutover_ready`, the phase
-// in which the new version is ready and waits until it may take over. Also, the new version must be
-// active by then (`has_come`).
+// `done` if its version already runs. Otherwise `done` may only follow `cutover_ready` (the new
+// version is ready and waits until it may take over), and only if the new version has become active
+// (`has_come`).
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;
@@ -472,9 +472,9 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return ends && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Returns whether the event is possible now. A node never reads an older wish after a newer one. A
-// new version becomes active only in the phase `cutover_ready`, in which it waits until it may take
-// over.
+// Returns whether the event is possible now. A node never reads an older desired version after a
+// newer one. A new version becomes active only in the phase `cutover_ready`, in which it waits
+// until it may take over.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))
     return !seen->wish || seen->wish->revision >= node.seen;
