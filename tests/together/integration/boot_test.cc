@@ -12,8 +12,8 @@ using namespace integration;
 
 namespace {
 
-// A directory with two links. `current` leads to a program that fails immediately. `previous` leads
-// to `one`, a working puppet (an agent that obeys the test).
+// A directory with two links. `current` points to a program that fails immediately. `previous`
+// points to `one`, a working puppet (an agent that obeys the test).
 struct Boot {
   explicit Boot(World& world) : world_(world) {
     REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
@@ -318,8 +318,8 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    // When the upgrader counts a start, the records in this file get new numbers, so the file
-    // changes.
+    // If the upgrader counts this start, it renumbers the records in the file. So an unchanged file
+    // shows that the upgrader has not counted this start.
     return world.read(file);
   };
   fail_once();

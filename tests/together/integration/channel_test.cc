@@ -233,8 +233,8 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
 
 namespace {
 
-// So many replies fill the agent's pipe, but not the upgrader's own buffer for replies. So the
-// upgrader still reads from the agent.
+// A number of replies that fills the agent's pipe, but not the upgrader's own buffer for replies.
+// So the upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -257,9 +257,9 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Begins an upgrade, confirms it, and leads it to the exit of the old agent. Returns the candidate,
-// to which the upgrader now tries to write `activate`. The candidate's input pipe is full, and the
-// candidate does not read.
+// Begins an upgrade, and confirms it. Returns the candidate when the old agent has exited. The
+// upgrader now tries to write `activate` to the candidate, but the candidate's input pipe is full,
+// and the candidate does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.ready_candidate(old, R"("gate":"confirm",)" + members);

@@ -12,7 +12,7 @@ using namespace integration;
 
 namespace {
 
-// Begins an upgrade, and leads it to the stop of the old agent. In a parallel upgrade, the
+// Begins an upgrade, and waits until the old agent is told to stop. In a parallel upgrade, the
 // candidate is ready when this returns.
 void reach_stop(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));

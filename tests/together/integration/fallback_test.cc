@@ -1,8 +1,8 @@
-// Tests upgrades whose new version fails on trial, parallel and sequential ones: see FAILURES,
-// UPGRADES and Warm fallback in agent-protocol(7). The upgrader starts the previous version again,
-// as a fallback. The fallback must run the same file as before the upgrade, even if that file has
-// been deleted. With --fallback=warm, the upgrader starts the fallback when the trial begins, and
-// the fallback waits during the trial.
+// Tests parallel and sequential upgrades whose new version fails on trial: see FAILURES, UPGRADES
+// and Warm fallback in agent-protocol(7). The upgrader starts the previous version again, as a
+// fallback. The fallback must run the same file as before the upgrade, even if that file has been
+// deleted. With --fallback=warm, the upgrader starts the fallback when the trial begins, and the
+// fallback waits during the trial.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ using namespace integration;
 
 namespace {
 
-// Begins an upgrade, and leads it to the trial of the new agent. When this returns, the old agent
-// has exited.
+// Begins an upgrade, and waits until the new agent is on trial. Returns the new agent. The old
+// agent has exited.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");

@@ -15,9 +15,9 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// How many questions a puppet asks so that the upgrader stops reading: the replies fill the agent's
-// input and the upgrader's buffer for replies. The questions that the upgrader does not read must
-// fit into the agent's output pipe, since the puppet could not write them otherwise.
+// The number of questions after which the upgrader stops reading from an agent: the replies fill
+// the agent's input pipe and the upgrader's buffer for replies. The unread questions still fit into
+// the agent's output pipe. Otherwise the agent could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

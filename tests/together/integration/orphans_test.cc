@@ -38,8 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader has adopted and reaped an orphan, and must not take it for the agent. So when
-  // the agent exits, the upgrader must notice that, and exit, too.
+  // The upgrader has adopted and reaped an orphan, and must not mistake it for the agent. So the
+  // upgrader must still notice the agent's exit, and exit, too.
   next.exit(3);
   world.expect_exit(3);
 }

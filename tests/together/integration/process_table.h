@@ -21,7 +21,7 @@ std::string start_time_of(pid_t pid);
 // Returns all children of a process, zombies included.
 std::vector<pid_t> children_of(pid_t pid);
 
-// Returns the path to which /proc/PID/exe leads, or "" if the link cannot be read.
+// Returns the path to which /proc/PID/exe points, or "" if the link cannot be read.
 std::string executable_of(pid_t pid);
 
 // Returns the numbers of the process's open descriptors, from /proc/PID/fd.

@@ -131,8 +131,8 @@ class Puppet {
   std::shared_ptr<Connection> connection_;
 };
 
-// Leads an upgrade from the candidate's `welcome` to the trial. If the upgrade has no trial, leads
-// it to the commit.
+// Makes the candidate `next` ready, makes the agent `old` stop and exit, and waits until the
+// candidate reads `activate`. If the upgrade has a trial, the trial begins now.
 void hand_over(Puppet& old, Puppet& next, Where where = Where::current());
 
 }  // namespace integration

@@ -91,7 +91,7 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
   active.expect("accepted");
   active.expect("stop");
   const pid_t upgrader = world.upgrader().pid();
-  // With this limit, the upgrader can open no descriptor until the old agent ends. The end frees
+  // With this limit, the upgrader can open no descriptor until the old agent exits. The exit frees
   // enough descriptors for one new agent, but perhaps not for a candidate and then a fallback.
   limit_descriptors(upgrader, limit_for(upgrader, 0));
   active.say_type("stopped");

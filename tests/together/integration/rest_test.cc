@@ -94,7 +94,7 @@ TEST_CASE("an upgrader at rest makes no system call") {
     next.expect_gone();
   }
   active.expect_silence();
-  world.pass(1'100);  // lets the log write the lines that it has held back, before strace watches
+  world.pass(1'100);  // lets the upgrader write delayed log lines before strace starts
 
   watch(world, 500);
 }

@@ -89,12 +89,12 @@ class World {
 
   // Returns the next agent, which has written nothing yet.
   Puppet agent(Where where = Where::current());
-  // Leads the next agent to its `activate`. Returns this agent.
+  // Makes the next agent ready, and waits until it reads `activate`. Returns this agent.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // Leads the next agent, which must be a candidate, to its `welcome`. Returns this agent.
+  // Waits until the next agent, which must be a candidate, reads `welcome`. Returns this agent.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
-  // Makes the agent `active` request the upgrade u1, which must be accepted. Leads the candidate to
-  // its `welcome`, and returns the candidate.
+  // Makes the agent `active` request the upgrade u1, which must be accepted. Returns the candidate
+  // when it has read `welcome`.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
   // Does the same as begin_upgrade(). Then makes the candidate say that it is ready.
@@ -107,7 +107,8 @@ class World {
   // Makes the agent `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
   // which is active now. The old agent has exited.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
-  // Leads the next agent, which must be a fallback, to its `activate`. Returns this agent.
+  // Makes the next agent, which must be a fallback, ready, and waits until it reads `activate`.
+  // Returns this agent.
   Puppet fallback(Where where = Where::current());
   [[nodiscard]] std::size_t agents_started();  // returns how many agents have introduced themselves
 
@@ -127,8 +128,8 @@ class World {
   void pass(int ms);  // waits for `ms` milliseconds, so that deadlines pass
   // Makes the test fail unless it breaks a rule of this fixture.
   void expect_violation();
-  // Names a process that the test leaves running. The process is killed at the end of the test, and
-  // does not count as left behind.
+  // Registers a process that the test leaves running on purpose. The process is killed at the end
+  // of the test, and is not reported as left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);
