@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # Expands lines.table for the tests of the libraries, which cannot read the table's notation. A row
-# of the output has three columns, divided by a blank: the line's number in the table, a judgement,
-# and the bytes of the line as hexadecimal digits, or `-` if there are none.
+# of the output has three columns, separated by a blank: the row's line number in the table, the
+# message type that a library must find (or `ignored`), and the bytes of the line in hexadecimal, or
+# `-` if there are none.
 #
 # usage: expand.py >FILE
 import pathlib

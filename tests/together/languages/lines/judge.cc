@@ -1,5 +1,5 @@
 // Tests that the C++ library judges the rows of lines.table as the table says. The C library shares
-// the code that this program tests.
+// the tested code, so it needs no test of its own.
 //
 // usage: judge FILE, a file that expand.py has written; ends with 1 if a row is judged wrongly
 #include <cstdlib>
