@@ -229,8 +229,8 @@ class Judge:
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # If the interrupted `remove` or `adopt` had completed its work, the repeated command may be
-        # refused with this exit status.
+        # `remove` and `adopt` end with this exit status if their work is already done. So the
+        # repeated command may end with it, too, if the interrupted command had completed its work.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

@@ -1,5 +1,5 @@
-// Tests the errno values with which the class Directory refuses an operation. Its callers decide by
-// these values.
+// Tests the errno values with which the class Directory refuses an operation. The class's callers
+// use these values to decide what to do next.
 #include "tools/agent-releases/shell/directory.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Tests the time limit of a fetch. A fetch must end even if a server sends single bytes forever,
-// and even if the path leads to something that is not a regular file.
+// and even if the path names something that is not a regular file.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

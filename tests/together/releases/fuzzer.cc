@@ -181,8 +181,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// Changes an input. In one of four calls, on average, libFuzzer's own code changes any bytes. In
-// all other calls, only one entry of an archive or one word of a text changes, so that the input
+// Changes an input. In one of four calls, on average, libFuzzer's own code changes arbitrary bytes.
+// In all other calls, only one entry of an archive or one word of a text changes, so that the input
 // remains a valid archive or text.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned luck) {

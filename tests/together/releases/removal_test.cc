@@ -121,7 +121,8 @@ TEST_CASE("nothing is removed if the status may have cut the path of what runs")
   // 4,094 letters, and may be cut, too.
   CHECK_FALSE(uses(quotes, ",\"cut\":true"));
   CHECK(uses(std::string(4'094, 'x'), ""));
-  // This path is too short to be cut, so the upgrader has cut another text of the agent.
+  // This path is too short to be cut. So `cut` is about another text of the agent, and the path is
+  // complete.
   CHECK(uses("srv/agent", ",\"cut\":true"));
 }
 

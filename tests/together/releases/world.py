@@ -342,7 +342,8 @@ class Double:
         self.thread.start()
 
     def serve(self):
-        # serve_forever() would check many times per second whether it is to end.
+        # Unlike serve_forever(), handle_request() does not wake up many times per second to check
+        # whether it must end.
         while self.is_open:  # until close() is called
             self.server.handle_request()
 
