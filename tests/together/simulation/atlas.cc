@@ -290,7 +290,7 @@ Visits::Share Visits::edges() const {
 }
 
 // Counts pairs of a phase and an event. Each policy (a set of the upgrader's options) has a map of
-// its own. A pair that occurs on several of these maps counts once.
+// its own. A pair that occurs on several of these maps is counted once.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
   for (int policy = 0; policy < test::all_policies; ++policy) {

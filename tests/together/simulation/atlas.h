@@ -1,18 +1,17 @@
-// The maps of the exploration, and the moves that runs of the simulation have made on these maps.
-// There is one map for each policy, which is a set of the upgrader's options. The places of a map
-// are the states of the supervisor. A move, also called an edge, is a pair of a state and an event.
-// A move is counted once, even if many runs make it.
+// The exploration's maps of the supervisor's states, and a record of the states and moves that runs
+// of the simulation have visited. There is one map for each policy, which is a set of the
+// upgrader's options. The places of a map are the states of the supervisor. A move, also called an
+// edge, is a pair of a state and an event. A move is counted once, even if many runs make it.
 //
-// The exploration's rules decide which states count as equal. Two events count as equal if they are
-// of the same kind and about the same agent, and if the actions that the supervisor then orders
-// have the same outcomes.
+// The exploration's rules decide which states are equal. Two events are equal if they are of the
+// same kind and about the same agent, and if the actions that the supervisor then orders have the
+// same outcomes.
 //
-// In the exploration any event may happen in any state. The simulation runs the code in
-// upgrader/shell, which keeps the following rules. So a run of the simulation can make only those
-// moves of a map that keep these rules:
-// * Last words are messages of an agent that are read only after its exit. When the first of them
-//   has been delivered, only the agent's other last words, its stray output, and events of agents
-//   that the supervisor does not know may come before the agent's exit is reported (rule IO-2).
+// In the exploration, any event may happen in any state. A run of the simulation makes only the
+// moves that are possible with the code in upgrader/shell, which keeps these rules:
+// * Last words are messages of an agent that are read only after its exit. After the first of them,
+//   only these events may come before the agent's exit is reported (rule IO-2): its other last
+//   words, its stray output, and events of agents that the supervisor does not know.
 // * No event follows the upgrader's end.
 // * No deadline is reported to the supervisor before the deadline has passed.
 // * The event ActivateWritten comes only for an `activate` that has waited to be written.
@@ -63,7 +62,7 @@ struct Sheet {
   // event, and the outcomes of the actions that the supervisor orders after this event.
   KeyTable edges;
   std::vector<bool> allowed;        // for each move, whether the code in upgrader/shell allows it
-  std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
+  std::vector<bool> place_allowed;  // for each place, whether allowed moves reach it
   // For each place, the index of the first move that leads from this place. The last element is the
   // number of all moves.
   std::vector<std::uint32_t> first_move;

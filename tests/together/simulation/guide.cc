@@ -69,9 +69,9 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // N consecutive guided seeds lead to N different goals, where N is the number of goals: the
-  // factor is a prime that does not divide N. The factor is large, so that two consecutive seeds
-  // lead to goals that are far apart in the list.
+  // The factor is a prime that does not divide N, the number of goals. So N consecutive guided
+  // seeds get N different goals. The factor is large, so that two consecutive seeds get goals that
+  // are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
@@ -269,8 +269,8 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
     // Messages, events of unknown agents, and signals after which the supervisor orders nothing are
-    // sent all together. Any other signal is sent alone, since the guide must prescribe the
-    // outcomes of the supervisor's orders.
+    // sent all together. After any other signal, the supervisor orders actions whose outcomes the
+    // guide must prescribe. So the guide sends such a signal alone.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

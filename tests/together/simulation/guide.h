@@ -54,10 +54,10 @@ struct Goal {
 // its way, so no guide needs such a move as its goal.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// All goals, for each set of options. A goal is a move from one state of the supervisor to the
-// next, to which a guide leads a run. The list has each move that the code in upgrader/shell
-// allows, if the map has all of its steps. It leaves out moves that guides make on the way to other
-// goals (comes_by_the_way). Consecutive guided seeds lead to goals that are far apart in the list.
+// The list of all goals. A goal is a move from one state of the supervisor to the next, to which a
+// guide leads a run. The list has every move that the code in upgrader/shell allows and whose steps
+// are all on the map. The list leaves out moves that guides make anyway (comes_by_the_way).
+// Consecutive guided seeds get goals that are far apart in the list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

@@ -16,8 +16,8 @@ using test::EventKind;
 using test::Speaker;
 
 // Chooses when agents do not read their input. The upgrader notices that an agent has closed its
-// input only when it has bytes to write to this agent. So if an agent is going to close a pipe,
-// agents mostly do not read, so that there are always such bytes.
+// input only when it has bytes to write to this agent. To keep such bytes waiting, agents mostly do
+// not read if an agent is going to close a pipe.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);

@@ -151,7 +151,7 @@ void Judge::note(const std::string& line) {
   *trace_ += std::to_string(machine_.now().count() - 1'000'000) + " ms  " + line + "\n";
 }
 
-// ---- the steps of the supervisor, which the loop requests from the judge
+// ---- the steps of the supervisor: the loop calls Judge::step() instead of Supervisor::step()
 
 Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   supervisor_ = &supervisor;
@@ -257,7 +257,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // A `healthy` counts only after the agent's activation, and before its kill and its exit.
+  // Ignores a `healthy` of an agent that is not active yet, was sent SIGKILL, or has exited.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -318,9 +318,9 @@ void Judge::see_activated(const Process* process, bool whole) {
 }
 
 // Checks rule IO-1 of ARCHITECTURE.md: before the code in upgrader/shell reports that a deadline
-// has passed, it looks at all pipes and processes. By then, it must have delivered all lines and
-// exits that had come when the look began. It must also have written an `activate` if the pipe had
-// room for it at that time.
+// has passed, it looks at all pipes and processes. Before the report, it must deliver all lines and
+// exits that had come when the look began. It must also write an `activate` if the pipe had room
+// for it at that time.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -350,7 +350,7 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
   // The supervisor remembers only the new time of a postponed deadline, and not which deadline it
-  // was. So any other deadline at the same millisecond counts as postponed, too.
+  // was. So to the supervisor, any other deadline at the same millisecond is postponed, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });

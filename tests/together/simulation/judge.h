@@ -132,8 +132,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had yet: "u" and capital letters. On the map of states, all
-  // ids of this form count as u1, the only id that the exploration uses.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. The map of states treats
+  // every id of this form as u1, the only id that the exploration uses.
   [[nodiscard]] std::string next_request();
 
   // ---- the end

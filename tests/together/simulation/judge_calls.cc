@@ -28,9 +28,9 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the code in upgrader/shell
 
-// Returns the outcome of an action. This is `asked`, a success, unless a guide (guide.h) has
-// prescribed a failure. A check of a program uses up the next prescribed outcome only if this
-// outcome is a failed check.
+// Returns the outcome of an action: `asked`, which is a success, unless a guide (guide.h) has
+// prescribed a failure. A check of a program uses the next prescribed outcome only if this outcome
+// is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -99,7 +99,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // each signal counts as a turn of the loop, so the count begins anew
+  timer_settings_ = 0;  // the judge counts from 0 again after each signal
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }

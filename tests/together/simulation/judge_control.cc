@@ -186,8 +186,8 @@ void Judge::check_status(const std::string& text, bool last) {
     }
   }
   // The code in upgrader/shell answers some requests without the supervisor, and the judge cannot
-  // see when. So the judge counts such requests as answered, one after the other, until its list of
-  // answers agrees with status.json.
+  // see when. So the judge regards these requests as answered, one after the other, until its list
+  // of answers agrees with status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;

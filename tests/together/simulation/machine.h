@@ -136,9 +136,8 @@ class Machine {
   void pass_to(Time later) { now_ = std::max(now_, later); }
   // Lets time pass while the upgrader does not run.
   void hold_up(Duration duration);
-  // Lets a moment pass, and lets the next event outside the upgrader happen if its time has come.
-  // Does so only in some calls, chosen at random. On a real machine, such events may come while the
-  // upgrader is inside a system call.
+  // Imitates events that come while the upgrader is inside a system call. In some calls, chosen at
+  // random, lets a moment pass, and makes the machine's next event happen if its time has come.
   void jostle();
 
   // ---- processes

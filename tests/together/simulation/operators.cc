@@ -17,9 +17,9 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // As on Linux, a reader of the FIFO sees the end of the file if no writer has the FIFO open, and
-  // at least one writer has had it open since the reader opened it. readers_ has a number for the
-  // second condition: see operators.h.
+  // As on Linux, a reader of the FIFO sees the end of the file only if a writer has had the FIFO
+  // open since the reader opened it. The number in readers_ serves to find this out: see
+  // operators.h.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 

@@ -14,9 +14,9 @@ using test::Speaker;
 
 namespace {
 
-// Returns the id of an upgrade, for a message of the agent. Prefers the id of the upgrade under
-// way, then the id that the agent was told, and then the id that the exploration uses. If
-// `by_signal` is true, only ids of upgrades by SIGUSR2 are right, and otherwise only other ids.
+// Returns the id of an upgrade for a message of the agent: the id of the upgrade under way, else
+// the id that the agent was told, else the id that the exploration uses. If `by_signal` is true,
+// returns only ids of upgrades by SIGUSR2. If it is false, returns only other ids.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;

@@ -216,9 +216,9 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
 }
 
 // Returns seeds whose runs can make missed moves (allowed moves that no run has made yet). Looks at
-// so many seeds after `above` that each goal (the move to which a run is led) occurs once. Returns
-// a seed if its goal is a missed move, or if a missed move begins in the same state as its goal.
-// For the second reason, returns at most one seed for each state.
+// the seeds after `above` until each goal (the move to which a run is led) has occurred once.
+// Returns a seed if its goal is a missed move, or if a missed move begins in the same state as its
+// goal. For the second reason, returns at most one seed for each state.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -92,7 +92,7 @@ struct Swarm {
   int upgrades_at_most = 3;
   int cancels = 0;
   int odd_requests = 0;  // the percentage of requests that have random members
-  // The percentage of events with which a late event about an ended agent comes.
+  // The probability, in percent, that a late event about an ended agent comes before an event.
   int stale_events = 0;
   bool guided = false;
   // Init reads its socket for this time, then leaves the socket unread for the same time, and so
