@@ -1,11 +1,10 @@
-// A library that is preloaded into every program of an installation. It counts the calls that
-// change files, in all processes and threads together. Just before the call with a given number, it
-// kills the whole process group with SIGKILL.
+// A library that is preloaded into every program of an installation. It counts the calls that make,
+// change, move or remove a file or its name, in all processes and threads together. Just before the
+// call with a given number, it kills the whole process group with SIGKILL. Writes to pipes and
+// sockets change no file, and are not counted.
 //
-// KILL_AT names a file with two 64-bit numbers. The first is how many such calls have been made.
-// The second is the number of the call at which to kill, or 0 for no kill. Counted are calls that
-// make, change, move or remove a file or its name. Writes to pipes and sockets change no file and
-// are not counted.
+// KILL_AT names a file with two 64-bit numbers. The first is how many calls have been counted. The
+// second is the number of the call at which to kill, or 0 for no kill.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
