@@ -94,7 +94,8 @@ class Double:
     def read_fifo(self):
         try:
             got = os.read(self.fifo, 65536)
-        # The last writer has closed the FIFO, but another writer has opened it since.
+        # There are no bytes yet: the last writer has closed the FIFO, and another writer has opened
+        # it.
         except BlockingIOError:
             return
         if not got:

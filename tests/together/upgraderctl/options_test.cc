@@ -276,9 +276,9 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
     CHECK(refused());
-    options.resolved = "/opt/agent/1.1";  // the link leads to the program of upgrade u7
+    options.resolved = "/opt/agent/1.1";  // the link points to the program of upgrade u7
     CHECK_FALSE(refused());
-    options.resolved.reset();  // it is not known where the link leads
+    options.resolved.reset();  // upgraderctl could not resolve the link
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";
