@@ -272,6 +272,8 @@ std::string Http2::Call::timeout_words() const {
 std::string Http2::Call::transport_words(CURLcode code) const {
   if (!judging_.wait.empty()) return judging_.wait;
   if (code == CURLE_OPERATION_TIMEDOUT) return timeout_words();
+  // reader_ has refused bytes that are not gRPC.
+  if (code == CURLE_WRITE_ERROR) return "the answer is not that of a member of the store";
   long verified = X509_V_OK;
   curl_easy_getinfo(easy_.get(), CURLINFO_SSL_VERIFYRESULT, &verified);
   if (!judging_.words.empty() && verified == X509_V_ERR_CERT_NOT_YET_VALID) {
