@@ -29,10 +29,10 @@ struct UsageError {
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// Parses a command line. Calls `set` for each option; it returns an error message, or an empty
-// text. Then calls `finish` with the index in argv at which REST begins; it returns the program's
-// options. Stops after --help, -h, or --version without a value. An option that is given twice is
-// an error, because it is unclear which value counts; only the option `repeatable` may be repeated.
+// Parses a command line. Calls `set` for each option; `set` returns an error message, or an empty
+// text. At REST, calls `finish` with REST's index in argv; `finish` returns the program's options.
+// Stops at --help, -h, or --version without a value. Refuses an option that is given twice, because
+// it is unclear which of the two values is meant. Only the option `repeatable` may be repeated.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -15,8 +15,9 @@
 namespace upgrader {
 namespace {
 
-// The most descriptor numbers that are tried one by one, if neither close_range() nor /proc can be
-// used. The limit of open files may be far higher, and trying all numbers would delay the start.
+// If neither close_range() nor /proc can be used, at most this many descriptor numbers are marked
+// one by one. The limit of open files may be far higher, and trying all numbers would delay the
+// start.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {

@@ -20,9 +20,10 @@ namespace upgrader {
 // that init has passed begin at this number, and the lock's descriptor follows them.
 inline constexpr int first_passed_descriptor = 3;
 
-// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed: otherwise a file could get
-// such a number later, and receive printed text. With `output_fails`, opens descriptor 1 only for
-// reading, so that printing fails as it would on a closed descriptor. Returns 0 or an errno value.
+// Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed: otherwise a file that is
+// opened later could get one of these numbers, and receive printed text. With `output_fails`, opens
+// descriptor 1 only for reading, so that printing fails as it would on a closed descriptor. Returns
+// 0 or an errno value.
 [[nodiscard]] int open_standard_descriptors(bool output_fails = false);
 
 // Marks every open descriptor with a number of at least `first` as close-on-exec. Uses

@@ -1,6 +1,6 @@
-// A directory that is kept open. All files in it are reached through its descriptor, even if its
-// path names another directory by now. The class reads small files and links, and replaces them
-// atomically.
+// A directory that is kept open. All files in it are reached through its descriptor, even if the
+// directory has been renamed and its path names another one. The class reads small files and links,
+// and replaces them atomically.
 #pragma once
 
 #include <fcntl.h>
@@ -80,8 +80,8 @@ class Directory {
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
   // The two steps of replace_link(). prepare_link() makes a link with a temporary name; put()
-  // renames it to `name`, or removes it if the rename fails. The temporary name is always the same,
-  // so the next call replaces one that a killed upgrader has left behind.
+  // renames it to `name`, or removes it if the rename fails. The temporary name is always the same:
+  // a temporary link that a killed upgrader has left behind is replaced by the next call.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

@@ -20,8 +20,8 @@ struct SystemError {
 // Returns the error in words for people: "No such file or directory (ENOENT)".
 [[nodiscard]] std::string in_words(SystemError error);
 
-// Returns true if the system has no process, descriptor or memory left. A program that cannot be
-// started because of such an error is not at fault.
+// Returns true if the error means that the system has no process, descriptor or memory left. A
+// program that cannot be started for this reason is not at fault.
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

@@ -1,6 +1,6 @@
-// A check whether the kernel could run an open file, by the beginning of that file. No file is ever
-// passed to a shell, so a file that is neither an ELF program for this machine nor a `#!` script is
-// refused.
+// Checks, from the beginning of an open file, whether the kernel could execute it. Only ELF
+// programs for this machine and `#!` scripts are accepted, because no file is ever passed to a
+// shell.
 #pragma once
 
 #include "base/result.h"
@@ -19,9 +19,9 @@ enum class ExecutableKind {
 
 // Checks the file at `fd`, a regular file that is open for reading, and its interpreter or loader.
 // `scripts_before` is the number of scripts that have led to this file as their interpreter. The
-// reason of a refusal does not name the file: the caller puts the path before it. Its errno is
-// ENOEXEC, ENOENT (no loader or interpreter), EACCES, ELOOP (too long a chain of scripts), ELIBBAD
-// (a loader for another machine), or that of a failed system call.
+// reason of a refusal does not name the file: the caller puts the path before it. The errno of a
+// refusal is ENOEXEC, ENOENT (no loader or interpreter), EACCES, ELOOP (too long a chain of
+// scripts), ELIBBAD (a loader for another machine), or that of a failed system call.
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd, int scripts_before = 0);
 
 }  // namespace upgrader

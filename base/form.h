@@ -1,7 +1,7 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` replaces each {} by the
 // next value. The wrong number of {} is a compile error. A value is a text of any kind, a whole
-// number, or an object with a function in_words(). `_with` is one call, while `+` is a call for
-// each part: this makes a small program smaller by a tenth.
+// number, or an object with a function in_words(). `_with` compiles to one call, while `+` needs a
+// call for each part, so `_with` makes a small program smaller by a tenth.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace agent_protocol {
 // not occur in the texts themselves.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text, in the form in which filled() gets it. filled() takes C-style variable arguments (...),
-// which cannot be objects such as std::string.
+// A text as an argument of filled(). filled() takes C-style variable arguments (...), which cannot
+// be objects such as std::string.
 struct Text {
   const char* begin;
   std::size_t size;

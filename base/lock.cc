@@ -173,7 +173,7 @@ int Lock::try_lock() {
 
 // Opens FILE, the lock's file, for writing its text. The caller closes this descriptor immediately,
 // since agents must inherit only the descriptor that is open for reading. Returns no descriptor if
-// FILE cannot be written, or if its path names another file by now.
+// FILE cannot be written, or if a different file has taken its place at the path.
 OwnedFd Lock::open_for_text() const {
   OwnedFd file(::open(path_.c_str(), O_WRONLY | careful));
   struct stat locked {};

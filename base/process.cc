@@ -102,8 +102,8 @@ int execute(const Program& program, const Vectors& vectors) {
   if (error == 0) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has been changed since the check above, `error` may be about another file:
-    // execute the checked file by its descriptor. This is not possible for a script.
+    // If the path was changed just before the exec, `error` may be about a different file: then
+    // execute the checked file by its descriptor. A script cannot be executed by descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;

@@ -97,9 +97,9 @@ struct StartFailed {
 // more, since the kernel may give it to a new process.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// Returns the pid of any child that has ended, without reaping it. This process may not have
-// started it: process 1 and a subreaper become the parents of orphans, and a process that executes
-// another program keeps its children.
+// Returns the pid of any child that has ended, without reaping it. This can be a child that this
+// process has not started: process 1 and a subreaper become the parents of orphans, and a process
+// that executes another program keeps its children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
 // Makes this process a subreaper: every descendant whose parent exits becomes a child of this

@@ -43,8 +43,8 @@ struct Program {
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
 // Returns true if this program, which has been started before, can be started again when an upgrade
-// fails. Returns false if the program is a script, and its path names another file by now. Other
-// programs are started from the open descriptor, so their path does not matter.
+// fails. A script can be started again only if its path still names the same file. Any other
+// program is started from its open descriptor, so its path does not matter.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

@@ -17,7 +17,8 @@ class Hash {
                               bytes.size());
   }
 
-  // Returns the sum as 64 hexadecimal digits in lower case. Must be the last call.
+  // Returns the sum as 64 hexadecimal digits in lower case. The object must not be used after this
+  // call.
   [[nodiscard]] std::string digits() {
     unsigned char bytes[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_final(&state_, bytes);

@@ -1,5 +1,6 @@
-// Functions that make strings and JSON from other programs safe to show on a terminal: no such text
-// can move the cursor, change colors or reverse the text beside it. They also count columns.
+// Functions that make strings and JSON from other programs safe to show on a terminal: the result
+// cannot move the cursor, change colors or reverse the text beside it. Other functions count the
+// columns that a text takes.
 #pragma once
 
 #include <cstddef>

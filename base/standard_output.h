@@ -6,11 +6,10 @@
 
 namespace upgrader {
 
-// Writes what the buffer of standard output still holds. Returns `status`, the exit status of the
-// program, if the whole output has been written. Otherwise, for example if the disk is full or
-// nobody reads the pipe any more, writes a line to standard error that begins with `program` and
-// contains the reason if it is known. Then returns `status_unwritten` if `status` is 0, or else
-// `status`.
+// Flushes standard output. Returns `status`, the exit status of the program, if the whole output
+// has been written. Otherwise, for example if the disk is full, writes a line to standard error
+// that begins with `program` and contains the reason if it is known. Then returns `status` if it is
+// not 0, and `status_unwritten` if it is.
 [[nodiscard]] int finish_output(std::string_view program, int status, int status_unwritten = 1);
 
 // Prints a text such as the help: to standard output if `status` is 0, otherwise to standard error.

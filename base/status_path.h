@@ -8,18 +8,19 @@
 
 namespace upgrader {
 
-// Returns true if a path from a status.json contains U+FFFD. That character stands for each byte of
-// a path that is not UTF-8, so the path may lead to another file, or to none. It may also be right,
-// because a file's name can contain U+FFFD itself.
+// Returns true if a path from a status.json contains U+FFFD. status.json has this character in
+// place of each byte that is not UTF-8, so the path may lead to a wrong file, or to none. The path
+// may also be right, because a file's name can contain U+FFFD itself.
 [[nodiscard]] inline bool is_mangled(std::string_view path) {
   constexpr std::string_view replacement = "\xef\xbf\xbd";
   return path.find(replacement) != std::string_view::npos;
 }
 
-// Returns a path that other processes can use for `path` from an upgrader's status.json: `path`
-// itself if it is absolute. An upgrader of an earlier version gives a relative link of --previous;
-// it is resolved in the working directory of the upgrader's process `pid`. Returns nothing if
-// `path` is relative and `pid` is absent. Does not check that the file exists.
+// Returns a path that other processes can use for `path`, which was read from an upgrader's
+// status.json. An absolute `path` is returned unchanged. A relative `path` comes from an older
+// upgrader, for the link of --previous. It is resolved in the working directory of the upgrader's
+// process `pid`. Returns nothing if `path` is relative and `pid` is absent. Does not check that the
+// file exists.
 [[nodiscard]] inline std::optional<std::string> path_for_others(const std::string& path,
                                                                 std::optional<std::int64_t> pid) {
   if (path.starts_with('/')) return path;

@@ -1,5 +1,5 @@
-// A libuv handle with one owner. The destructor makes libuv close the handle. Its memory is freed
-// when libuv has closed it, one turn of the loop later.
+// A libuv handle with one owner. The destructor makes libuv close the handle. The handle's memory
+// is freed when libuv has closed it, in the next iteration of the event loop.
 #pragma once
 
 #include <uv.h>
