@@ -121,8 +121,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If this line says why the upgrader ends: the length in bytes of the reason, with which `text`
-  // begins. status.json shows only that part. 0 for every other line.
+  // If this line says why the upgrader ends, `text` begins with the reason, and this is the
+  // reason's length in bytes. status.json shows only the reason. Every other line has 0.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

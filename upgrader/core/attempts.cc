@@ -12,8 +12,8 @@ namespace {
 // A record is padded with zeros to whole sectors, so that the file rarely changes its size.
 constexpr std::size_t sector_bytes = 512;
 
-// Returns the checksum of a record (FNV-1a, 32 bits). It tells a whole record from one that was
-// written only in part.
+// Returns the checksum of a record (FNV-1a, 32 bits). A record that was written only in part has a
+// wrong checksum.
 std::int64_t check_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char byte : text)

@@ -114,9 +114,10 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->accepted = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // `checked_` is the executable that was checked last, usually that of the new version, so it
-    // belongs in the record's `to`. But if the previous version is started at boot because AGENT
-    // has failed (--previous), `checked_` is the failed executable, and belongs in `from`.
+    // The record has the executables before (`from`) and after (`to`) the upgrade. `checked_`, the
+    // executable that was checked last, is usually that of the new version, so it belongs in `to`.
+    // But if the previous version is started at boot because AGENT has failed (--previous),
+    // `checked_` is the failed executable, and belongs in `from`.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);

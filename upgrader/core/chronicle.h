@@ -93,8 +93,8 @@ class Chronicle {
   // is that upgrade's state or ending.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
-  // Records why the upgrader ends. Only the first reason that is recorded counts, whether this
-  // function or note() records it. An empty text is ignored.
+  // Records why the upgrader ends, unless a reason has been recorded before, by this function or by
+  // note(). An empty text is ignored.
   void note_why_it_ends(const std::string& why) {
     if (why_it_ends_.empty()) why_it_ends_ = why;
   }
@@ -113,8 +113,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the current phase
-  // Returns when an agent first proved good: it had been active for the time of a trial, or its
-  // upgrade was committed.
+  // Returns when an agent first proved good: when it had been active for as long as a trial takes,
+  // or when its upgrade was committed.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
   // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.

@@ -55,8 +55,8 @@ struct MessageRefused {
   std::variant<agent_protocol::Unknown, agent_protocol::Malformed> what;
 };
 
-// An agent has written a line that is not a message. `text` is the beginning of the line, escaped
-// for the log.
+// An agent has written a line that is not a message of the protocol. `text` is the beginning of the
+// line, escaped for the log.
 struct StrayReceived {
   Generation generation = 0;
   std::string text;
@@ -100,7 +100,7 @@ struct Outcome {
   // In the outcome of Check or FindWayBack: the number of the program that was found, and can be
   // started.
   ProgramId program = 0;
-  // after Check: the active agent's program can be started again, should the upgrade fail
+  // after Check: the active agent's program can be started again, if the upgrade fails
   bool way_back = true;
   // In the outcome of Spawn: true if exec failed because of the file, and not because the system
   // lacked a resource.
@@ -109,9 +109,9 @@ struct Outcome {
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits of agents up to that
-// time have been handled. A deadline after `by` must wait for the next such event, even if it has
-// passed meanwhile: the agent may have sent its message in time, and that message has not been read
-// yet.
+// time have been handled. A deadline after `by` must wait for the next DeadlinePassed, even if the
+// deadline has passed meanwhile: the agent may have sent its message in time, and that message has
+// not been read yet.
 struct DeadlinePassed {
   Time by = Time::max();
 };

@@ -115,10 +115,10 @@ void InitMessages::tried(const InitMessage& message, bool sent, Time now) {
   agent_has_spoken_ = false;
 }
 
-// Returns the text that asks init for more time; an empty text if init need not be asked. An
-// agent's `extend` must move init's own time limits, too. When its own limit has passed, init waits
-// only as long as it was last asked to. So it is asked again for every later deadline of the same
-// start or stop.
+// Returns the text that asks init for more time; an empty text if init need not be asked. If an
+// agent's `extend` moves the agent's deadline, init's own time limit must move, too. Once init has
+// been asked, it waits only until the time in the latest request. So every later deadline of the
+// same start or stop needs a new request.
 std::string InitMessages::more_time(Time now) const {
   const std::optional<InitWait>& wait = news_.wait;
   // Init limits only the time until READY=1, and the time in which the service stops.

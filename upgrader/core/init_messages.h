@@ -21,8 +21,8 @@ namespace upgrader {
 
 // Minimum time between two messages that differ only in how much time is left.
 inline constexpr Duration time_news_interval{1'000};
-// If init's socket is full, a message that must not be lost is tried again after this time. The
-// same holds for the newline of --notify-fd if its pipe is full.
+// If init's socket is full, a message that must not be lost is tried again after this time. So is
+// the newline of --notify-fd if its pipe is full.
 inline constexpr Duration full_retry_interval{100};
 // Init is asked to wait this much longer than the agent's deadline. The upgrader itself ends only
 // after that deadline, and init may have learned of the deadline up to a second late.

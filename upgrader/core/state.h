@@ -141,8 +141,8 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 
 // All facts that the supervisor knows.
 struct State {
-  // The agent that has the work, or that gets the work as soon as it says `ready`: a first agent,
-  // or a fallback once no other agent has the work.
+  // The agent that does the service's work, or that begins it as soon as it says `ready`: a first
+  // agent, or a fallback (an agent with the previous program) once no other agent does the work.
   std::optional<Agent> incumbent;
   // The agent that is to replace the incumbent. During a trial: the standby (a fallback, started in
   // advance).
@@ -161,17 +161,17 @@ struct State {
   std::int64_t control_reloads = 0;
   std::int64_t upgrade_signals = 0;  // the number of SIGUSR2 received
   // The time at which the start of this upgrader counts as a success: the active agent has then
-  // been active for the length of a trial. Set only with --previous or --attempts, while the start
-  // is undecided.
+  // been active for the length of a trial. Set only with --previous or --attempts, until it is
+  // decided whether the start has failed.
   std::optional<Time> attempts_deadline;
   // True once it is decided, for --previous and --attempts, whether this start of the upgrader has
-  // failed. It has not failed if an agent proved good or a shutdown was requested; it has failed if
-  // another program than AGENT's was started.
+  // failed. It has failed if another program than AGENT's was started. It has not failed if an
+  // agent has proved good (see proved_good), or if a shutdown was requested.
   bool start_is_judged = false;
   // an agent has proved good: it has been active for as long as a trial takes, or its upgrade was
   // committed
   bool proved_good = false;
-  // Deadlines that had passed while the upgrader was frozen, and were put off: their new times. A
+  // The new times of deadlines that had passed while the upgrader was frozen, and were put off. A
   // deadline in this list is not put off again.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;

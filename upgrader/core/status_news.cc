@@ -210,7 +210,7 @@ std::string status_news(const State& state, const Chronicle& chronicle, const St
     std::string text = StatusNews{state, chronicle, facts, endings, arguments}.write();
     if (text.size() <= status_news_bytes_max) return text;
     // If the text is too long even without arguments, leave out one more of the ended upgrades.
-    // There is always one left, because all other parts together fit: each has a maximum length.
+    // Without any ended upgrades it always fits, because every other part has a maximum length.
     UPGRADER_CHECK(arguments || endings > 0);
     if (!arguments) --endings;
   }

@@ -28,7 +28,8 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
 
 // Calls `look(generation, deadline)` for every deadline in the state. `generation` is the agent
 // whose messages must be read before the deadline takes effect. For a deadline that is not an
-// agent's own, such as the end of a trial, it is the incumbent; 0 if there is no incumbent.
+// agent's own, such as the end of a trial, this is the incumbent (the agent that does the work); 0
+// if there is none.
 void look_at_deadlines(auto& state, const auto& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
   if (state.upgrade) look(keeper, state.upgrade->deadline);
@@ -238,7 +239,7 @@ class Step {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
                               agent, words::behind_colon(cancel.reason)));
     }
-    // An agent that still has to say `healthy` gets the whole start timeout for that once more.
+    // If the agent still has to say `healthy`, its start timeout begins again.
     const bool owes_healthy = !agent.works && agent.role != Role::candidate;
     if (agent.told) await(agent, owes_healthy ? policy_.defaults.start_timeout : Duration{0});
     agent.told.reset();
@@ -553,8 +554,9 @@ class Step {
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // Otherwise a standby has exited (a fallback, started in advance). Its upgrade continues
-    // without it, or is committed already.
+    // If the upgrade has failed, continue to undo it. Otherwise a standby (a fallback, started in
+    // advance) has exited, and nothing is to be done: the upgrade continues without it, or is
+    // committed already.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -569,10 +571,10 @@ class Step {
     send_activate(*state_.candidate, true);
   }
 
-  // Sends `activate`. Until the whole message has been written, the agent does not count as active,
-  // and the `state` from the last active agent is kept for the next agent, in case this one fails.
-  // The agent must read the message within its trial, or within the stop timeout if it has no
-  // trial.
+  // Sends `activate`. The agent is not active before the whole message has been written. Until
+  // then, the `state` from the last active agent is kept for the next agent, in case this one
+  // fails. The agent must read the message within its trial, or within the stop timeout if it has
+  // no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -767,17 +769,17 @@ class Step {
     fall_back();
   }
 
-  // Logs that a standby (a fallback, started in advance) has failed. The upgrade goes on. If its
-  // trial fails, a new fallback has to be started then.
+  // Logs that a standby (a fallback, started in advance) has failed. The upgrade goes on. If the
+  // trial of the new version fails, a new fallback has to be started then.
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
         "standby {} failed: {}; a fall-back has to start the previous program cold"_with(who,
                                                                                          reason));
   }
 
-  // Gives the work back to the previous program, once no agent has the work any more. If there is a
-  // standby (a fallback that was started in advance), it gets the work now, or as soon as it is
-  // ready. Otherwise a fallback is started.
+  // Gives the work back to the previous program. Called when no agent is active any more. If there
+  // is a standby (a fallback that was started in advance), activates it now, or as soon as it is
+  // ready. Otherwise starts a fallback.
   void fall_back() {
     if (!state_.candidate) {
       return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -868,8 +870,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // An agent has been activated: sets the time at which --attempts counts this start of the
-  // upgrader as a success. That is when the agent has been active for the length of a trial.
+  // Called when an agent has been activated. Sets the time at which --attempts counts this start of
+  // the upgrader as a success: when the agent has been active for as long as a trial takes.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.start_is_judged) return;
@@ -1123,7 +1125,7 @@ class Step {
     if (state_.candidate && !state_.candidate->killed) kill(*state_.candidate);
     if (state_.incumbent) stop_for_shutdown(*state_.incumbent);
     // RestoreLink and forget_attempts() sync files. They come after the agent's `stop`, so that a
-    // slow disk does not delay that.
+    // slow disk does not delay the `stop`.
     if (puts_link_back) order(RestoreLink{});
     if (!state_.start_is_judged) forget_attempts();
     exit_if_alone();

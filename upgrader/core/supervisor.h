@@ -17,8 +17,8 @@ namespace upgrader {
 
 // ---- the phases
 
-// The incumbent is the agent that has the work, or gets it as soon as it says `ready`. The
-// candidate is the agent that is to replace the incumbent. The candidate is held: it has been
+// The incumbent is the agent that does the service's work, or begins it as soon as it says `ready`.
+// The candidate is the agent that is to replace the incumbent. The candidate is held: it has been
 // started, and must not work yet. A standby is a fallback that is started in advance and held
 // during a trial, in the candidate's place. To roll back is to stop an agent that has failed on
 // trial; to fall back is to start the previous program again. At most two agents exist at a time,
@@ -162,7 +162,8 @@ class Supervisor {
 
   // Returns, for each deadline that has passed at the time `by`, the generation of the agent whose
   // messages must be read first. An agent may be listed several times. For a deadline that is not
-  // an agent's own, such as the end of the trial, this is the incumbent; 0 if there is none.
+  // an agent's own, such as the end of the trial, this is the incumbent (the agent that does the
+  // work); 0 if there is none.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The code in upgrader/shell may close all
