@@ -74,8 +74,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // Yield the processor, for which the agent that gets this `activate` may be waiting. That
-  // shortens the gap, in which no agent works, by a quarter (measured by `make size`).
+  // Yield the processor, because the agent that gets this `activate` may be waiting for it. This
+  // shortens the time in which no agent works by a quarter (measured by `make size`).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -255,9 +255,8 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // Do not reap an agent here, since its exit would never be reported. The SIGCHLD of an agent
-    // that has just ended is still to be handled: it leads to reap_exits(), which reaps the agent
-    // and reports its exit.
+    // Do not reap an agent here, since its exit would never be reported. reap_exits() reaps the
+    // agent and reports its exit, when the SIGCHLD of the agent is handled.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;
@@ -269,7 +268,7 @@ bool Agents::is_agent(pid_t pid) const {
                      [pid](const auto& agent) { return !agent->ending && agent->pid == pid; });
 }
 
-// Reaps the agent if it has ended, and notes how many bytes of its output are then unread.
+// Reaps the agent if it has ended, and records how many bytes of its output are still unread.
 void Agents::look_for_end(Running& agent) {
   if (agent.ending) return;
   agent.ending = try_reap(agent.pid);
@@ -277,8 +276,8 @@ void Agents::look_for_end(Running& agent) {
 }
 
 // Reports the exits of ended agents, the newest agent first. `budget` limits how much of their
-// remaining output is read now. If that is not enough, the rest, and the exits of older agents,
-// follow in later turns of the loop.
+// remaining output is read now. If there is more output, it is read in later turns of the loop, and
+// the exits of older agents are reported then.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),

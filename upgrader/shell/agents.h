@@ -41,7 +41,7 @@ class Agents {
   // The function that gets each event as it happens. It may call start(), send() and signal() of
   // this object.
   using Sink = std::function<void(Event)>;
-  // Called once after the events of a turn of the loop, however many they were.
+  // Called once after all events of a turn of the event loop.
   using TurnOver = std::function<void()>;
 
   // Messages to and from agents are written to `log` at the level debug. `log` may be null.

@@ -22,8 +22,8 @@ class AttemptsFile {
 
   // Writes these attempts as the newest record, durably unless `hurried`. Replaces the file if it
   // has no undamaged record, or cannot be written in place. Returns 0 or an errno value. After a
-  // failed write the previous record is still the newest; after a failed sync, a power cut may
-  // leave either.
+  // failed write, the previous record is still the newest. After a failed sync, a power cut may
+  // leave the new record or the previous one.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);

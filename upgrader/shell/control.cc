@@ -157,8 +157,8 @@ void Control::settle(const State& state, Time now) {
   prepare_files();
   open_fifo();
   if (!due_) {
-    // While the active agent stops, wait another `status_interval` before status.json is written:
-    // its exit must be handled without delay.
+    // While the active agent stops, wait another `status_interval` before status.json is written,
+    // so that writing the file does not delay the handling of the agent's exit.
     const Time soonest = active_agent_stops(state) ? now + status_interval : now;
     due_ = last_ ? std::max(*last_ + status_interval, soonest) : soonest;
   }

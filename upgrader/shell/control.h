@@ -54,7 +54,7 @@ class Control {
   //
   // Once DIR is locked, settle() opens the FIFO. `take` is then called for each new request, `show`
   // for each line that is not a valid request, and `turn_over` after the last line of each turn of
-  // the loop. Requests that have been answered before, and upgrades whose id is known, are dropped.
+  // the loop. Drops requests that have been answered before, and upgrades whose id is known.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -66,15 +66,15 @@ class Control {
   // allowed now.
   void settle(const State& state, Time now);
   // Returns when there is work to do next: lines for read_backlog(), a status.json to write, or a
-  // failed step to try again. Does not count a status.json that waits for the end of a hand-over,
-  // since settle() is called at that end anyway.
+  // failed step to try again. Ignores a status.json that waits for the end of a hand-over (from one
+  // active agent to the next), since settle() is called then anyway.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
     if (lines_.pending()) pass_lines();
   }
 
-  // Records why the upgrader ends, unless the supervisor's log lines have given a reason before.
+  // Records why the upgrader ends, unless a log line of the supervisor has given a reason before.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
 
@@ -108,8 +108,8 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the current content of status.json
-  // If the directory is locked: when settle() last made the text of status.json. If not: when
-  // settle() last tried to lock the directory.
+  // If the directory is locked: the time at which settle() last made the text of status.json.
+  // Otherwise: the time at which settle() last tried to lock the directory.
   std::optional<Time> last_;
   std::optional<Time> due_;
   // True while a ready agent is about to be activated: status.json must not be written then.

@@ -1,7 +1,7 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
 // - READY=1: an agent is active, and has said `healthy` if it has the feature readiness.
 // - STATUS=: the state in words.
-// - RELOADING=1, then READY=1: an upgrade begins and ends that no agent asked for.
+// - RELOADING=1: an upgrade that no agent asked for begins; READY=1 follows at its end.
 // - STOPPING=1: the upgrader is about to end.
 // - EXTEND_TIMEOUT_USEC=: an agent that init waits for was given more time.
 // - WATCHDOG=1: all is well.

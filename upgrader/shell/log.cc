@@ -71,7 +71,8 @@ bool Logbook::deliver(const std::string& line) {
 }
 
 // Writes as much as is possible without waiting. Returns the number of bytes; 0 after any error.
-// Does not ask poll() first: it never reports some devices, such as /dev/kmsg, as writable.
+// Does not ask poll() first, because poll() never reports some devices, such as /dev/kmsg, as
+// writable.
 std::size_t Logbook::put(std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (!own_ && (S_ISFIFO(mode_) || S_ISCHR(mode_))) {

@@ -41,8 +41,8 @@ Loop::~Loop() {
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
-  // If uv_stop() was called before this, the first uv_run() returns immediately. So uv_run() is
-  // repeated until every handle is closed.
+  // If uv_stop() has been called, the first uv_run() returns immediately. So uv_run() is repeated
+  // until every handle is closed.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
@@ -141,8 +141,8 @@ Time Loop::now() {
   return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime()));
 }
 
-// Handles this event completely. An event that is delivered while another one is being handled is
-// queued until that one is done.
+// Queues the event, and handles all queued events one after the other. If an event is being handled
+// already, only queues this one: it is handled when that event is done.
 void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;

@@ -153,8 +153,8 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Add to the file of --attempts how this start of the upgrader ended. If this write fails, only
-  // that reason is lost: the count was written before the first agent was started. If this start
+  // Add to the file of --attempts how this start of the upgrader ended. A failure of this write
+  // loses only this fact: the count was written before the first agent was started. If this start
   // was not counted, the file belongs to an earlier start and stays as it is.
   if (attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);

@@ -25,9 +25,9 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Appends to `way` the directories that lead to the program, innermost first, up to the border of
-// its file system. They must be synced: if a power cut lost a new release's directory but not the
-// link to it, the link would dangle.
+// Appends to `way` the directories that lead to the program, innermost first, up to the mount point
+// of their file system. They must be synced: if a power cut lost a new release's directory but not
+// the link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path;
   dev_t device{};

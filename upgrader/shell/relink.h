@@ -1,6 +1,6 @@
 // The symbolic link AGENT, for --relink. A commit makes this link name the committed program,
-// atomically and durably. All changes are made in the directory that held the link at the start. A
-// commit fails if AGENT's path has come to name a file in another directory.
+// atomically and durably. All changes are made in the directory that held the link at the start. If
+// AGENT's path leads to a different directory at the time of a commit, the commit fails.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class Link {
   // read-only; no program can then be committed.
   [[nodiscard]] int previous_stays() const;
 
-  // Proves that a commit will be able to replace the link of --previous, by replacing it with an
+  // Tests whether a commit will be able to replace the link of --previous, by replacing it with an
   // equal link. Returns 0 or an errno value; EPERM if another user owns the link and its directory
   // is sticky.
   [[nodiscard]] int prove_previous() const;
@@ -39,8 +39,8 @@ class Link {
   // Returns true if the directory of AGENT's link is on a read-only file system.
   [[nodiscard]] bool is_read_only() const;
 
-  // Proves that a commit will be able to replace AGENT's link, by replacing it with an equal link.
-  // Also syncs the program and the directories that lead to it. Returns 0 or an errno value.
+  // Tests whether a commit will be able to replace AGENT's link, by replacing it with an equal
+  // link. Also syncs the program and the directories that lead to it. Returns 0 or an errno value.
   // ESTALE: AGENT's path leads to another directory, or the program's path names another file.
   // EACCES: nothing could be synced, because neither the program nor its directories may be read.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
