@@ -55,8 +55,8 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// The limits of the command `prune`. A release that is not needed stays nevertheless if at least
-// one of these limits applies to it.
+// The limits of the command `prune`. `prune` also keeps a release that nobody needs if one of these
+// limits protects the release.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

@@ -96,8 +96,8 @@ void JsonWriter::begin(std::string_view name) {
 }
 
 // Adds a member with a string. If `text` is a file name, or a line that a program has printed, it
-// may have bytes that are not UTF-8, or U+0000. JsonReader refuses such strings, so each such byte
-// is replaced by U+FFFD.
+// may contain U+0000, or bytes that are not UTF-8. Each of them is replaced by U+FFFD, because
+// otherwise JsonReader would refuse the string.
 JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
   begin(name);
   agent_protocol::append_quoted(line_, agent_protocol::fit_text(text));

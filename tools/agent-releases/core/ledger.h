@@ -31,11 +31,12 @@ struct Entry {
   std::string sha256;
   Ending ending = Ending::trying;
   std::string id;  // the id of the upgrade
-  // where the upgrade failed, such as `start` or `self-test`; empty if it did not
+  // where the upgrade failed, such as `start` or `self-test`; empty if the upgrade did not fail
   std::string stage;
   std::string reason;
   std::string errno_name;  // the name of the failure's errno value, such as ENOEXEC, or ""
-  // the write of the file `desired` that led to the upgrade (Wish::writing), or ""
+  // identifies the write of the file `desired` (the operator's choice of a version) that led to the
+  // upgrade; or ""
   std::string wish;
 };
 
@@ -67,12 +68,13 @@ struct Failure {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried again, because of the newest entry about it. Either
-// the entry says that the upgrade has failed through a fault of the release itself. Or it says
-// `trying` although a different version runs, so the outcome was not recorded.
+// Returns true if a release must not be tried again, because of the newest entry about it in the
+// ledger (the record of upgrades). There are two cases. The entry says that the upgrade has failed
+// through a fault of the release itself. Or the entry says `trying` although a different version
+// runs: the upgrade has ended, and its outcome was not recorded.
 //
 // `wish` identifies the last write of the file `desired`, if this file exists. An entry with a
-// different Entry::wish does not count, because the operator has asked for the version again since
+// different Entry::wish is ignored, because the operator has asked for the version again since
 // then.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
@@ -83,9 +85,9 @@ struct Failure {
 [[nodiscard]] std::string upgrade_id(const Version& version, std::int64_t process,
                                      std::int64_t number);
 
-// Returns the entry that records the commit of the upgrade to `running`, which must have passed its
-// trial. Returns nothing if there is no commit to record: the newest entry about `running` does not
-// say `trying`, or there is no such entry.
+// Returns a new entry that records the commit of the upgrade to `running`, which must have passed
+// its trial. Returns nothing if there is no commit to record, because the newest entry about
+// `running` does not say `trying` or does not exist.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 

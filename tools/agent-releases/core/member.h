@@ -54,8 +54,8 @@ struct Listed {
 [[nodiscard]] std::string to_line(const Listed& listed);
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view text);
 
-// Returns true if the list has an executable file with this path. The `entry` of a manifest, the
-// program of the release, must be such a file.
+// Returns true if the list has an executable file with this path. The release's program, which the
+// member `entry` of a manifest names, must be an executable file.
 [[nodiscard]] bool has_program(const std::vector<Listed>& list, std::string_view path);
 
 }  // namespace agent_releases

@@ -204,8 +204,8 @@ Outcome Addition::add_anew(bool& was_there) {
 }
 
 // Adds the release if it does not exist. If it exists, adds only its manifest or its signature, if
-// one of them is missing. Partial downloads are then no longer needed, so removes them and all
-// other files that crashes have left in .staging.
+// one of them is missing. Then removes partial downloads, which are no longer needed, and all other
+// files that crashes have left in .staging.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

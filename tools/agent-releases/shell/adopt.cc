@@ -134,9 +134,9 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes the link `current` in the directory of releases, unless it exists already. The link leads
+// Makes the link `current` in the directory of releases, unless it exists already. `current` leads
 // to the path at which the program was installed, and link_place() makes that path a link to the
-// release. A later commit replaces only the link at that path, and so `current` leads to the new
+// release. A later commit replaces the link at that path, so that `current` leads to the new
 // release.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();

@@ -14,7 +14,8 @@ namespace agent_releases {
 struct Attempt {
   std::string id;  // the id with which to request the upgrade; "" if none is to be requested
   std::optional<Release> release;  // absent if no release should replace the running one
-  // why newer releases, or the desired release, were left out, such as damaged bytes; or ""
+  // why newer releases, or the desired release, were not chosen, for example because their bytes
+  // are damaged; or ""
   std::string left_out;
 };
 

@@ -1,5 +1,5 @@
 // Performs the command `pack --check`: checks a directory of published files as `add` checks them
-// on a machine. So faults are found before any machine fetches the files.
+// on a machine. A publisher can find faults with it before any machine fetches the files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -92,7 +92,7 @@ Result<bool> make_reachable(const std::string& path) {
     return refusal_from_errno("make", path);
   }
   // Set the mode again, because the umask may have removed some of its bits. O_NOFOLLOW is needed
-  // because a user who may write to the directory above may have replaced the new directory by a
+  // because a user who may write to the parent directory may have replaced the new directory by a
   // link.
   const upgrader::OwnedFd made(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> Directory::names() const {
   const auto close = [](DIR* stream) { ::closedir(stream); };
   const std::unique_ptr<DIR, decltype(close)> stream(::fdopendir(copy.get()), close);
   if (!stream) return refusal_from_errno("read", path_);
-  static_cast<void>(copy.release());  // belongs to the stream
+  static_cast<void>(copy.release());  // the stream owns this descriptor now
   std::vector<std::string> names;
   while (true) {
     errno = 0;

@@ -39,7 +39,8 @@ class Directory;
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const Directory& directory,
                                          const std::string& name);
 
-// Reads the rest of an open file, and calls `take` with each piece of it. Ends if `take` refuses.
+// Reads the rest of an open file, and calls `take` with each piece of it. If `take` refuses a
+// piece, stops and returns that refusal.
 [[nodiscard]] Outcome read_pieces(int descriptor, const std::string& path,
                                   const std::function<Outcome(std::string_view)>& take);
 // Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.

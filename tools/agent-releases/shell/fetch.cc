@@ -217,8 +217,8 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
 std::string shown_url(const std::string& text) {
   const Url url(curl_url());
   if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
-    // libcurl cannot parse the URL, so it is not known where a user and a password would begin.
-    // They would end at the last @: replace everything before it.
+    // libcurl cannot parse the URL, so the beginning of its user and password is not known. They
+    // end at the last @ at the latest, so replace everything before it.
     const std::size_t at = text.rfind('@');
     return at == std::string::npos ? text : "..." + text.substr(at);
   }

@@ -21,7 +21,7 @@ namespace agent_releases {
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
 // Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http and
-// https. Accepts a URL `file:...` only if `base` is such a URL, too.
+// https. Accepts a `file:` URL only if `base` is a `file:` URL, too.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 

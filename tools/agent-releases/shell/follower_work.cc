@@ -297,10 +297,10 @@ void Follower::Work::ask() {
   let_go(true);
 }
 
-// Returns the newest entry about the failed upgrade `id`. If the ledger (the record of upgrades)
-// lacks it or cannot be read, but this follower has requested this upgrade last, makes the entry
-// from memory. Otherwise refuses if the ledger cannot be read, and returns nothing if no follower
-// of this directory has requested the upgrade.
+// Returns the newest entry in the ledger (the record of upgrades) about the failed upgrade `id`. If
+// there is no entry, or the ledger cannot be read, makes the entry from memory, provided that this
+// follower has requested this upgrade last. For any other upgrade, refuses if the ledger cannot be
+// read, and returns nothing if the ledger has no entry.
 Result<std::optional<Entry>> Follower::Work::entry_of(const std::string& id) const {
   const auto known = ledger();
   const Entry* last = known ? upgrade_of(known.value(), id) : nullptr;

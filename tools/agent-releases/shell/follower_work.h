@@ -56,7 +56,7 @@ class Wakeups {
 };
 
 // The most entries about ended upgrades that are kept in memory, because they could not be written
-// into the ledger yet. If one more must be kept, the oldest is dropped.
+// into the ledger (the record of upgrades) yet. If there are more, the oldest is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 // Writes a follower's entries into the ledger. Never waits for the lock of the ledger file, because

@@ -19,9 +19,10 @@ namespace agent_releases {
 // Reads the entries of the ledger. Returns an empty list if the ledger does not exist.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Appends the entry and syncs the file. Removes an incomplete line that a crash has left at the end
-// and, if the append fails, the part of the entry that was written. `patience` says how long to
-// wait for the lock of the file: by default not at all, because an event loop must not block.
+// Appends the entry and syncs the file. First removes an incomplete line that a crash has left at
+// the end. If the append fails, removes the part of the entry that was written. `patience` says how
+// long to wait for the lock of the file: by default not at all, because an event loop must not
+// block.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

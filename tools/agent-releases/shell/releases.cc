@@ -71,8 +71,8 @@ std::optional<Version> Releases::previous() const {
 }
 
 // Writes the desired version into the file `desired`, or removes the file if `version` is absent.
-// Even if the version stays the same, the file is written again, because each write counts as a new
-// wish of the operator.
+// Writes the file even if the version stays the same: the operator then asks for this version once
+// more, even if an upgrade to it has failed.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

@@ -70,8 +70,8 @@ Result<std::vector<Use>> used_by_processes() {
   return uses;
 }
 
-// Adds the files that upgraders run whose control directories are in `base`. Refuses if a control
-// directory cannot be read, because it is then unknown which release its upgrader runs.
+// Adds the files that are run by the upgraders whose control directories are in `base`. Refuses if
+// a control directory cannot be read, because it is then unknown which release its upgrader runs.
 Outcome add_uses_below(const std::string& base, std::vector<Use>& uses) {
   const auto running = Directory::open(base);
   if (!running && running.refusal().trouble != Trouble::absent) return running.refusal();
@@ -176,9 +176,10 @@ std::optional<std::string> Needs::of(const Release& release) const {
 }
 
 // Returns the file to which the link of --previous leads, or nothing if it leads to no file. `link`
-// is the link's path as the upgrader `pid` shows it in its status. In this path, U+FFFD may replace
-// bytes that are not UTF-8. The path may also be relative, from an older upgrader, and can then be
-// followed only while that upgrader runs. Refuses if such a path leads to no file.
+// is the link's path in the status of the upgrader `pid`. It may have U+FFFD in place of bytes that
+// are not UTF-8. An older upgrader may give a relative path, which can be followed only while that
+// upgrader runs. If a path with U+FFFD or a relative path leads to no file, refuses: the link may
+// be elsewhere.
 Result<std::optional<std::string>> target_of_previous(const std::string& link,
                                                       std::optional<std::int64_t> pid) {
   if (link.empty()) return std::optional<std::string>();

@@ -171,8 +171,8 @@ void ProgressLine::show(const Progress& progress) {
                shown_bytes(progress.of).c_str());
 }
 
-// Draws a line that is shorter than the terminal is wide: a longer line would scroll the terminal
-// each time it is drawn.
+// Draws the line of the progress bar, shorter than the terminal is wide. A longer line would scroll
+// the terminal each time it is drawn.
 void ProgressLine::draw(const Progress& progress, std::int64_t percent) {
   constexpr std::int64_t percent_of_a_mark = 4;
   std::string bar = " [";

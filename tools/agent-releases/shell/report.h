@@ -29,9 +29,9 @@ struct Overview {
   std::vector<Fact> facts;
 };
 
-// Writes JSON or lines for people to standard output. The caller must have escaped foreign texts in
-// lines for people with shown(). A character that could still control a terminal is written as its
-// JSON escape.
+// Writes JSON or lines for people to standard output. In lines for people, the caller must have
+// escaped foreign texts with shown(). A character that could still control a terminal is written as
+// its JSON escape.
 void print(const std::string& text);
 
 [[nodiscard]] std::string json_of(const Fact& fact);

@@ -230,9 +230,9 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's file names in .staging: locks the file that a process keeps locked while it
-// makes the release. Holds the writer's lock of the directory at that moment, so that no other
-// process removes files of the release at the same time.
+// Claims a release's file names in .staging: locks a file that belongs to these names, for as long
+// as this process makes the release. Takes the directory's writer lock for a moment, so that no
+// other process removes files of the release at the same time.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

@@ -15,9 +15,9 @@ namespace agent_releases {
 
 // Checks the owner of a directory in which this program writes: the owner must be root or the
 // caller, as in check_owner(). If a different user owns the directory, the refusal says that
-// agent-releases must run as that user. Even root must not write into such a directory: that user's
-// agent could not change the files that root has written, and root would follow links that the user
-// has made.
+// agent-releases must run as that user. Even root must not write into another user's directory:
+// that user's agent could not change the files that root has written, and root would follow links
+// that the user has made.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Checks all directories above `path`, because the owner of a directory can replace everything

@@ -20,7 +20,7 @@
 namespace agent_releases {
 
 // The exit status (EX_TEMPFAIL of sysexits.h) of a self-test that could not find out whether the
-// release works. The release then does not count as failed, and is tested again later.
+// release works. The release is then not recorded as failed, and is tested again later.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
@@ -28,7 +28,7 @@ class Follower {
   struct Settings {
     std::string directory;
     std::string name{};  // the NAME of the releases; needed if the directory has no file .name
-    std::string keys{};  // a directory of public keys; if set, only signed releases count
+    std::string keys{};  // a directory of public keys; if set, releases must be signed
     Version running;     // the version of this agent
     bool self_test = true;
     // the arguments of the self-test; the follower adds --self-test at the end

@@ -94,7 +94,7 @@ class Releases {
   [[nodiscard]] Result<Added> add(const Adding& adding);
 
   // Makes a release from the plain file at the path `link`, then replaces that file by a link to
-  // the release. So an installed program becomes the first release.
+  // the release. This is how an installed program becomes the first release.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
   // Sets the desired version, which must be the version of a release in this directory. Without a
@@ -106,7 +106,8 @@ class Releases {
   // need not contain a release of this version.
   [[nodiscard]] Outcome hold(const Version& running);
 
-  // Records that failures of this version no longer count, so that the release can be tried again.
+  // Makes the release of this version eligible again, although an upgrade to it has failed: records
+  // that these failures are to be ignored.
   [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
 
   // Returns the reason why a release must not be removed, or nothing if the release may be removed.
