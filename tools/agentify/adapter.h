@@ -96,7 +96,7 @@ struct DaemonRefused {  // the daemon's lock could not be taken, or the exec has
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // the daemon's main process has exited; answered by AdoptMain or KillFamily
+struct DaemonEnded {  // the daemon's main process has exited; the answer is AdoptMain or KillFamily
   DaemonEnding ending;
   pid_t heir = 0;  // the process of the daemon that can be its new main process, or 0
 
@@ -197,13 +197,13 @@ struct AdoptMain {  // regard process `pid` as the daemon's main process
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // kill all processes of the daemon; causes FamilyGone
+struct KillFamily {  // kill all processes of the daemon; causes the event FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
 struct KillOrphans {  // like KillFamily, but by agentify itself: the keeper is dead
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // run one probe of the daemon; causes ProbeAnswered
+struct AskDaemon {  // run one probe of the daemon; causes the event ProbeAnswered
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;
@@ -225,7 +225,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // log a failure, and send its text to the upgrader in a `status`
+struct ReportFailure {  // log a failure, and send its text to the upgrader as a `status` message
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;
@@ -363,16 +363,16 @@ class Adapter {
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // when the daemon on trial is judged
-  std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon is well until then
+  std::optional<Time> settled_at_;  // when to say `healthy`, unless the daemon fails before
   bool settling_ = false;           // the daemon is ready, but must stay well until settled_at_
   bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True for a first agent and a fallback. They say `healthy` even with --vouch=no, because an
-  // upgrader with the feature `readiness` sends READY=1 to init only then. A candidate, the new
-  // version of an upgrade, does not.
+  // True for a first agent and a fallback, which say `healthy` even with --vouch=no: an upgrader
+  // with the feature `readiness` sends READY=1 to init only then. False for a candidate (the new
+  // version of an upgrade), which does not say `healthy` with --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

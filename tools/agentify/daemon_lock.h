@@ -54,8 +54,8 @@ struct NoDirectory {
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
 // Finds or makes the directory for lock files in `base`, a directory such as /tmp to which other
-// users may write. Ignores directories of other users. If several such directories belong to this
-// user, returns the first in the order of their names.
+// users may write. Ignores lock directories of other users. If this user has several lock
+// directories in `base`, returns the first in the order of their names.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
 // Returns the name of the lock file for the daemons of the upgrader with this pid. The name

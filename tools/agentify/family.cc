@@ -59,8 +59,8 @@ std::optional<Process> parse_process(std::string_view stat) {
     }
     if (field == parent_field && !take_number(rest, process.parent)) return std::nullopt;
     if (field == threads_field) {
-      // The state in this file is that of the main thread. A process continues to run after its
-      // main thread has ended, if it has other threads.
+      // The state in /proc/PID/stat is that of the main thread. If a process has other threads, it
+      // continues to run after its main thread has ended.
       int threads = 0;
       if (!take_number(rest, threads)) return std::nullopt;
       if (threads > 1) process.ended = false;
@@ -117,8 +117,9 @@ constexpr std::size_t stat_bytes_max = 1024;
 // have more if ancestors exit while they are read.
 constexpr int parents_max = 4096;
 
-// The most times that find_heir() lists the processes. It needs more lists only if processes fork
-// and exit again and again. Meanwhile the keeper (the daemon's parent process) obeys no order.
+// The most times that find_heir() lists the processes. It needs many lists only if processes fork
+// and exit again and again. The number is limited because the keeper (the daemon's parent process)
+// obeys no order meanwhile.
 constexpr int lists_max = 64;
 
 // Kills `process` through a pidfd, so that a foreign process that has got the same pid cannot be
@@ -156,10 +157,11 @@ std::vector<Process> list_processes() {
   return all;
 }
 
-// Finds a living child of the keeper, the daemon's parent process. While `list` reads /proc, a
-// child may fork and exit, and the list may lack its own child. The exited child is then a zombie
-// that no earlier list has shown, so the processes are listed again. If a list shows neither a
-// living child nor a new zombie, no process of the family was alive when the list began.
+// Finds a living child of the keeper, the daemon's parent process. A single list is not enough:
+// while `list` reads /proc, a child may fork and exit, and the list may lack the child's own child.
+// The child is then a zombie that no earlier list has shown, so the processes are listed again. If
+// a list shows neither a living child nor a new zombie, no process of the daemon was alive when the
+// list began.
 pid_t find_heir(pid_t keeper, const std::function<std::vector<Process>()>& list) {
   std::set<pid_t> ended;
   for (int round = 0; round < lists_max; ++round) {
@@ -186,8 +188,9 @@ bool descends_from(pid_t process, pid_t ancestor,
   for (int i = 0; i < parents_max && way > 0; ++i) {
     if (way == ancestor) return true;
     const std::optional<Process> looked = look(way);
-    // If this process has exited meanwhile, its child has another parent now, so begin again. If
-    // the same process is missing a second time, it has not exited: /proc hides it from this user.
+    // If the process `way` has exited meanwhile, its child has another parent now, so begin again.
+    // If the same process is missing a second time, it has not exited: /proc hides it from this
+    // user.
     if (!looked && way == missing) return false;
     if (!looked) missing = way;
     way = looked ? looked->parent : process;

@@ -64,9 +64,9 @@ struct Process {
 [[nodiscard]] std::vector<Process> list_processes();
 
 // Returns the pid that heir() would return, even if processes fork and exit meanwhile. Calls
-// `list`, which returns all processes, until the answer is certain, or returns 0 after 64 calls.
-// One list is not enough: a child of the keeper may fork and exit while the list is made, and the
-// list may lack its own child. The keeper must not reap a child meanwhile.
+// `list`, which returns all processes, until the answer is certain. Returns 0 if the answer is not
+// certain after 64 calls. One list is not enough, because a process that is born while the list is
+// made may be missing in it. The keeper must not reap a child meanwhile.
 [[nodiscard]] pid_t find_heir(pid_t keeper,
                               const std::function<std::vector<Process>()>& list = list_processes);
 
@@ -91,8 +91,8 @@ inline constexpr int sweep_interval_max_ms = 1000;
 
 // Returns the next interval: the shortest one after a round that has killed or reaped a process,
 // otherwise twice the last interval. A process that cannot be killed, such as a process of root or
-// one that waits for a disk, may live for hours. In that time rounds should be rare, because each
-// round reads all processes of the machine.
+// one that waits for a disk, may live for hours. Rounds must then become rare, because each round
+// reads all processes of the machine.
 [[nodiscard]] constexpr int next_sweep_interval(int last_ms, bool progressed) {
   return progressed ? sweep_interval_min_ms : std::min(2 * last_ms, sweep_interval_max_ms);
 }
@@ -106,7 +106,7 @@ class Sweep {
   [[nodiscard]] bool round();
   [[nodiscard]] int interval_ms() const { return interval_ms_; }
 
-  // Returns how many processes were killed. Processes that had exited already do not count.
+  // Returns how many processes were killed, without those that had exited already.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:

@@ -219,9 +219,9 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Makes the process `pid` the daemon's main process, if it descends from the keeper. If it is not a
-// child of the keeper, opens a pidfd, because wait(2) cannot report its exit. Does nothing if `pid`
-// has exited and the daemon still has a main process.
+// Makes the process `pid` the daemon's main process, if it descends from the keeper. If this
+// process is not a child of the keeper, opens a pidfd, because wait(2) cannot report the exit of
+// such a process. Does nothing if `pid` has exited and the daemon still has a main process.
 void Keeper::adopt(pid_t pid) {
   if (phase_ == Phase::keeping && (pid == main_ || !is_living(pid))) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {

@@ -74,8 +74,8 @@ class OutputRelay {
   // Reads a limited number of bytes from the pipe, and writes as many bytes to the log as it has
   // room for.
   void go_on();
-  // Returns true if bytes are waiting to be written to the log. An incomplete last line does not
-  // count, because it is written only after its newline has come.
+  // Returns true if bytes are waiting to be written to the log. Ignores an incomplete last line,
+  // because it is written only after its newline has come.
   [[nodiscard]] bool waits() const;
   // Reads the bytes that are left in the pipe, adds a newline to an incomplete last line, and
   // writes all of them to the log. If the log is full, waits for at most a second until it has

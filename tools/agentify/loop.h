@@ -26,8 +26,8 @@
 namespace agentify {
 
 // The NOTIFY_SOCKET that agentify gives to the daemon. Any process can send messages to the socket.
-// A message counts only if its sender, whose pid the kernel reports, is a descendant of the keeper,
-// which is the daemon's parent process.
+// A message is ignored unless its sender, whose pid the kernel reports, is a descendant of the
+// keeper, which is the daemon's parent process.
 class NotifySocket {
  public:
   // Makes the socket. On failure returns false and sets errno.

@@ -38,7 +38,7 @@ struct TcpAddress {
 
 // ---- signs of readiness that need no probe
 
-struct ByStart {  // --ready=started: the daemon counts as working after its exec
+struct ByStart {  // --ready=started: the daemon is regarded as working after its exec
   bool operator==(const ByStart&) const = default;
 };
 struct ByNotify {  // --ready=notify: the daemon works when it has sent READY=1

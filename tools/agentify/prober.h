@@ -71,7 +71,7 @@ class ConnectionProbe {
   // known immediately. Otherwise `told`, which was passed to prepare(), is called later with the
   // outcome.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
-  // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
+  // Requests the URL at one address of its host. A redirection is a good answer, and is not
   // followed. Returns the outcome if it is known immediately. Otherwise `told`, which was passed to
   // prepare(), is called later with the outcome.
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);

@@ -51,10 +51,10 @@ struct StopMoment {
 };
 
 // Returns the signals of the plan, with the time at which each must be sent. The first signal is
-// sent at `now`, and SIGKILL last, when the time of the last step is over. The latest time for
-// SIGKILL is stop_margin() before the deadline or, without a deadline, stop_time_default after
-// `now`. SIGKILL is sent then if the last step has no time; signals that would come later are left
-// out.
+// sent at `now`. SIGKILL is sent last, when the time of the last step is over, but not later than
+// stop_margin() before the deadline. Without a deadline, SIGKILL is sent not later than
+// stop_time_default after `now`. If the last step has no time, SIGKILL is sent at this latest
+// moment. Signals that would come after SIGKILL are left out.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

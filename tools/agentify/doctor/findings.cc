@@ -126,9 +126,10 @@ std::string in_words(const Listener& listener) {
 
 namespace {
 
-// If a daemon neither listens nor sends READY=1, its start counts as finished when its processes
-// have been idle for silent_time(). This is the delay between the upgrader's start and the daemon's
-// start (some 50 ms on an idle machine) times silent_time_factor, but at least silent_time_min.
+// If a daemon neither listens nor sends READY=1, its start is regarded as finished when its
+// processes have been idle for silent_time(). silent_time() is the delay between the upgrader's
+// start and the daemon's start (some 50 ms on an idle machine) times silent_time_factor, but at
+// least silent_time_min.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -327,7 +328,8 @@ std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemo
     lines.emplace_back("It stays in the foreground.");
   }
   if (findings.notifies) lines.emplace_back("It says READY=1 on NOTIFY_SOCKET.");
-  // Names an address once, even if the daemon has several sockets there (SO_REUSEPORT).
+  // Each address is named only once, even if the daemon has several sockets at this address
+  // (SO_REUSEPORT).
   std::set<std::string> named;
   for (const Listener& listener : findings.listeners) {
     if (const auto [name, is_new] = named.insert(in_words(listener)); is_new) {

@@ -119,9 +119,9 @@ class StartWatch {
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
   // Adds an observation, made at the time `now`, to the findings. Returns true if the daemon has
-  // been watched for long enough: until no new listener has appeared for some time, but for at most
-  // half a minute. If the daemon neither listens nor has said READY=1, it may still be starting as
-  // long as it is busy, so it is watched until all its processes have slept for silent_time().
+  // been watched for long enough: for half a minute, or until no new listener has appeared for some
+  // time. A daemon that neither listens nor has said READY=1 may still be starting while it is
+  // busy. It is watched until all its processes have slept for silent_time().
   [[nodiscard]] bool look(const StartLook& look, upgrader::Duration now, Findings& findings);
 
   // Returns true if the daemon's process has been observed.

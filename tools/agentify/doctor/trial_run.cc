@@ -101,7 +101,7 @@ bool has_moved(const Listener& listener) {
 }
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, int output, int socket) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // so the upgrader stops if the doctor is killed
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // stops the upgrader if the doctor is killed
   const int null = ::open("/dev/null", O_RDWR);
   ::dup2(null, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);

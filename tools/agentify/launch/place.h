@@ -25,8 +25,8 @@ struct NoPlace {
 [[nodiscard]] std::variant<Places, NoPlace> find_programs();
 
 // Returns the absolute path of a program, for a service file. A name that begins with a slash is
-// returned unchanged. A name without a slash is looked up in PATH. Returns "" if the program is not
-// found there, and for a relative path.
+// returned unchanged. A name without a slash is looked up in PATH. Returns "" if PATH has no such
+// program, or if the name is a relative path with a slash.
 [[nodiscard]] std::string path_of_program(const std::string& name);
 
 // Returns nothing if a directory of agent-releases has the link `current`, which leads to the
