@@ -249,8 +249,9 @@ void Conversation::examine_upgrade(const Status& own) {
 
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
 // keeps only the newest answers. This is possible if all answers there are newer than the request.
-// The upgrader has then forgotten the request, and would obey it a second time. So it must not be
-// written again, unless it requests an upgrade, which the upgrader recognizes by its id.
+// The upgrader has then forgotten the request, and would obey it a second time, so the request must
+// not be written again. A request for an upgrade may be written again, because the upgrader
+// recognizes it by the upgrade's id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -131,9 +131,9 @@ class Conversation : public Decider {
     // until when to wait for a new control directory; absent unless the control directory has
     // disappeared
     std::optional<Duration> vanished;
-    std::optional<Moment> told_late;  // the last missed deadline that the user was told of
-    // for `rehearse`, if it was interrupted or its time is up: how the command ends when its
-    // request to cancel the upgrade has been answered
+    std::optional<Moment> told_late;  // the last missed deadline that was reported to the user
+    // how `rehearse` ends when its request to cancel the upgrade has been answered; set if
+    // `rehearse` was interrupted or its time is up
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -71,9 +71,9 @@ std::optional<NoErrand> ended_before(const Options& options, const std::optional
 }
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
-// same id. Returns nothing if the command has no --id or no EXECUTABLE, or if its file is not
-// found, because the upgrader may see a different file system. Also returns nothing with
-// --previous, whose link leads to a different executable after the next commit.
+// same id. Returns nothing if the command has no --id or no EXECUTABLE. Returns nothing if the file
+// of EXECUTABLE is not found, because the upgrader may see a different file system. Returns nothing
+// with --previous, whose link leads to a different executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;

@@ -73,7 +73,7 @@ std::optional<Finish> Occasions::looked(const Look& look, Duration now) {
 
 // Returns true if the upgrader that wrote the status runs, or was seen running before. Otherwise
 // the status may be older than the last boot, if the control directory is on a disk. The upgrades
-// in such a status do not show that anything works now.
+// in an old status do not show that anything works now.
 bool Occasions::has_run(const Look& look) {
   const std::string life = life_of(*look.status);
   if (!look.status->ended && !has_gone(look.hearing)) running_life_ = life;

@@ -25,8 +25,8 @@ namespace upgraderctl {
 enum class Occasion { good, commit, fallback };
 
 // An occasion is an event, such as a commit, for which the command must run. At most this many
-// occasions wait for their turn. If one more comes, the oldest is dropped, except the one whose
-// command is running or will be run again.
+// occasions wait for their turn. If there are more, the oldest is dropped, but not an occasion
+// whose command is running or will be run again.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // If the command fails, it is run again after this pause.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -40,9 +40,9 @@ class Occasions {
   // is `good`, `after` is how long an agent must have been active before the occasion comes.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
-  // Takes in the state of the control directory. Returns how `upgraderctl on` ends if the rights to
-  // read the status have been missing for some time: no occasion would ever be seen. Otherwise
-  // returns nothing.
+  // Records what was read of the control directory. If the rights to read the status have been
+  // missing for some time, returns how `upgraderctl on` must end, because it would never see an
+  // occasion. Otherwise returns nothing.
   [[nodiscard]] std::optional<Finish> looked(const Look& look, Duration now);
   // Records that the command has exited. `well` is true if its exit status was 0. Otherwise the
   // command will be run again.

@@ -21,9 +21,8 @@ namespace upgraderctl {
 // prints this line at each change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// Returns a string that changes if and only if the facts in status_line() change. The ages in that
-// line are not among these facts. `status --watch` prints a new line only if this string has
-// changed.
+// Returns a string that changes if and only if a fact in status_line() other than an age changes.
+// `status --watch` prints a new line only if this string has changed.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {

@@ -78,8 +78,8 @@ Orders PhaseWait::nobody_runs() {
 }
 
 // Handles the exit of an upgrader that this wait has not seen running. Prints how the upgrader
-// exited, even if another message was printed before. The user must know this: the wait goes on for
-// ever if no init restarts the upgrader.
+// exited, even if another message was printed before. Without this message, the user would not know
+// why the command goes on waiting: no init may ever restart the upgrader.
 Orders PhaseWait::nobody_runs_any_more(const Ended& ended) {
   if (!std::exchange(told_end_, true)) told_ = false;
   return say_once("the upgrader has ended " + end_clause(ended) + "; waiting for phase " + phase_);

@@ -70,9 +70,9 @@ std::string stage_clause(const std::string& stage) {
 }
 
 // Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The first
-// is the time until the new agent was ready. The text begins with "candidate" if the upgrade has
-// failed, because the rest of the sentence is then about the old agent. The second is the time in
-// which no agent was active; the daemon of an adapter such as agentify may begin to serve later.
+// is the time until the new agent was ready. The second is the time in which no agent was active;
+// the daemon of an adapter such as agentify may begin to serve later. If the upgrade has failed,
+// the text begins with "candidate", because the rest of the sentence is then about the old agent.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) {
