@@ -10,8 +10,8 @@ class EventLoop {
   EventLoop() : error_(uv_loop_init(&loop_)) {}
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
-  // Frees the loop, all of whose handles must be closed. Before that, runs the callbacks that free
-  // the handles. uv_run() is repeated, since it returns at once after an uv_stop().
+  // Frees the loop. All its handles must have been closed. First runs the callbacks that free the
+  // handles. uv_run() is repeated, since it returns at once after an uv_stop().
   ~EventLoop() {
     if (error_ != 0) return;
     while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {

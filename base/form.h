@@ -67,8 +67,8 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns the text with the values in their places. `form` is made by with_kinds(), and has a byte
-// (a ValueKind) in the place of each value. The values are made by handed().
+// Returns the text with the values in their places. `form`, which with_kinds() makes, has a byte (a
+// ValueKind) in the place of each value. The caller must have converted the values by handed().
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.

@@ -183,9 +183,9 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Removes the previous holder's text from FILE, the lock's file. Returns 0, even if that fails,
-// since write_holder() truncates FILE again. NUL bytes, which a power cut may leave, are removed,
-// too. Any other text is not from an upgrader: leaves it as it is, and returns an errno value.
+// Removes the previous holder's text from FILE, the lock's file, and also NUL bytes, which a power
+// cut may leave. Returns 0 even if this fails, since write_holder() truncates FILE again. Any other
+// text is not from an upgrader: leaves it as it is, and returns an errno value.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;

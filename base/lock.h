@@ -34,8 +34,8 @@ class Lock {
   [[nodiscard]] int try_lock();
 
   // Writes this process's pid and start time to FILE, once. Called after the first agent's start,
-  // so as not to delay it: finding out the start time takes a twelfth of the time in which an agent
-  // is started.
+  // so as not to delay it: finding out the start time takes a twelfth of the time that an agent's
+  // start takes.
   void write_holder();
 
   // Returns an errno value of try_lock() as a text for people.

@@ -33,8 +33,8 @@ using upgrader::Duration;
 using upgrader::parse_duration;  // parses durations of the command line
 
 // Returns a duration as a text for people: 12 ms, 4.2 s, 3 min 4 s, 2 h 13 min, 5 d 1 h. From a
-// minute on, it has two units, and the smaller one is left out if it is 0. A negative duration
-// counts as 0.
+// minute on, the text has two units, and the smaller one is left out if it is 0. A negative
+// duration is shown as 0.
 [[nodiscard]] std::string show_duration(Duration duration);
 
 // Returns a duration in microseconds as text, such as 24 us or 3.1 ms. Durations of a second and

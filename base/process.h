@@ -43,8 +43,8 @@ class Vectors {
   [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
   [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
-  // Returns the program's descriptor, if an adapter inherits it and finds its number in envp; -1 if
-  // no such descriptor is passed on.
+  // Returns the descriptor of the program, if an adapter inherits this descriptor and finds its
+  // number in envp. Returns -1 if the adapter does not inherit it, or if there is no adapter.
   [[nodiscard]] int program_descriptor() const { return program_descriptor_; }
 
   // Writes the child's own pid into envp, if the environment has an entry for it.
@@ -83,12 +83,12 @@ struct StartFailed {
 
 // Starts the program. Returns when it runs, or when the kernel has refused to execute it; after a
 // failure neither a process nor an open descriptor is left. Before the call, descriptors 0 to 2
-// must be open, and those that `setting` passes on must be close-on-exec.
+// must be open, and the descriptors that `setting` passes on must be close-on-exec.
 //
 // The child leads its own session, has an empty signal mask and default dispositions, and gets
-// SIGTERM when this process dies, if the kernel supports that. It has only descriptors 0, 1, 2 and
-// those that are passed on. An adapter also has the descriptor of the agent's program, unless that
-// is a script.
+// SIGTERM when this process dies, if the kernel supports that. The child has only descriptors 0, 1,
+// 2 and those that `setting` passes on. An adapter also has the descriptor of the agent's program,
+// unless the program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 

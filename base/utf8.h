@@ -19,8 +19,8 @@ namespace agent_protocol {
                                    std::size_t bytes_max = std::string_view::npos,
                                    std::string_view replacement = "\xef\xbf\xbd");
 
-// Writes a character, which must not be a surrogate, to `to`, where at least 4 bytes must be free.
-// Returns how many bytes were written.
+// Writes a character to `to`, and returns how many bytes were written. The character must not be a
+// surrogate, and `to` must have room for 4 bytes.
 std::size_t write_utf8(int character, char* to);
 
 }  // namespace agent_protocol
