@@ -49,7 +49,7 @@ int print(const std::string& text) {
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
     // The descriptors from 3 to lock_number - 1 are the sockets that init passed. A --notify-fd
-    // with such a number is refused.
+    // that names one of these descriptors is refused.
     Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
     if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
     if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));

@@ -73,8 +73,8 @@ struct PassSignal {
 };
 
 // AGENT's program has failed at boot. Check that the link of --previous leads to an executable that
-// can be started, and that this is not the same executable as AGENT's. The outcome of this action
-// is the next event that the supervisor gets.
+// can be started, and that this executable is not AGENT's. The outcome of this action is the next
+// event that the supervisor gets.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };

@@ -59,7 +59,7 @@ Record read_record(std::string_view file) {
 using Records = std::array<Record, attempts_records>;
 
 // Reads the records of the file, in the order of their offsets. If the file ends before a record
-// begins, that record gets the number 0, like a damaged one.
+// begins, that record gets the number 0, like a damaged record.
 Records read_records(std::string_view file) {
   Records records;
   for (Record& record : records) {

@@ -25,7 +25,7 @@ struct Attempts {
 // The size of a record in bytes, which is enough for two paths. The file of --attempts has room for
 // three records, and a new record overwrites the oldest one. A power cut can destroy two records:
 // the one that is being written, and the one before it, which an exiting upgrader writes without a
-// sync. The third one is then still intact.
+// sync. The third record is then still intact.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;

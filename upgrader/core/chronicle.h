@@ -89,8 +89,8 @@ class Chronicle {
 
   // Checks a request from the control directory's FIFO. Returns the event for the supervisor; an
   // upgrade request without an id is given one. Returns nothing for a request whose name has been
-  // answered before, and for an upgrade whose id is known already. In the second case, the answer
-  // is that upgrade's state or ending.
+  // answered before. Also returns nothing for an upgrade whose id is known already, and answers
+  // this request with the upgrade's state or ending.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends, unless a reason has been recorded before, by this function or by

@@ -24,8 +24,9 @@ inline constexpr Duration time_news_interval{1'000};
 // If init's socket is full, a message that must not be lost is tried again after this time. So is
 // the newline of --notify-fd if its pipe is full.
 inline constexpr Duration full_retry_interval{100};
-// Init is asked to wait this much longer than the agent's deadline. The upgrader itself ends only
-// after that deadline, and init may have learned of the deadline up to a second late.
+// Init is asked to wait this much longer than the agent's deadline, for two reasons: the upgrader
+// itself ends only after that deadline, and init may have learned of the deadline up to a second
+// late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 // WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
 // passed since the last WATCHDOG=1.

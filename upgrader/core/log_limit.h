@@ -24,15 +24,15 @@ inline constexpr Duration log_limit_period{1'000};
 
 class LogLimit {
  public:
-  // Returns the text to log now: that of the notice, with the count of similar notices that were
-  // held back. Returns nothing if this notice is held back, too.
+  // Returns the text to log now: the text of the notice, with the count of similar notices that
+  // were held back. Returns nothing if this notice is held back, too.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
   // Returns when due() must be called next; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the held-back notices of `status` messages that are to be logged now, because a second
-  // has passed since the last such notice of the same agent was logged.
+  // Returns the held-back notices of `status` messages that are to be logged now: a second has
+  // passed since the last `status` notice of the same agent was logged.
   [[nodiscard]] std::vector<Notice> due(Time now);
 
   // Returns the last held-back status of an agent that has ended, and the counts of its held-back

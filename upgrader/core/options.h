@@ -44,7 +44,8 @@ struct Options {
 using CommandLine = CommandLineOf<Options>;
 
 // Parses the command line. The upgrader's own options end at AGENT or at `--`. An option that is
-// given twice is an error: some people expect the first value to count, others the last.
+// given twice is an error, because some people expect the first value to be used, and others the
+// last.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 // Returns how long to wait for the lock: the value of --lock-timeout, or without that option the

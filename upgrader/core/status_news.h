@@ -36,9 +36,9 @@ struct StatusFacts {
 // Returns true while no agent is active, and a ready agent is about to be activated. status.json is
 // not written during this time, since writing it would delay the activation.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and another agent is to follow it. The writing of
-// status.json is then put off a little: the agent may exit at any moment, and its successor should
-// not have to wait for the file.
+// Returns true while the active agent stops and another agent is to follow it. status.json is then
+// written a little later: the agent may exit at any moment, and its successor should not have to
+// wait for the file.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -516,7 +516,7 @@ class Step {
   }
 
   // Returns the upgrader's exit status for a first agent that exited before it was activated. The
-  // status is never 0, even if the agent's is, because no agent has ever worked.
+  // status is never 0, even if the agent exited with status 0, because no agent has ever worked.
   static int status_after_held(const Agent& gone, const Ending& ending) {
     if (gone.unfit) return exit_own_failure;
     const int status = exit_status_of(ending);

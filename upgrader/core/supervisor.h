@@ -122,15 +122,15 @@ namespace upgrader {
 
 // How long the upgrader waits for the exit of an agent that has closed a pipe before it is active.
 // A process that exits closes its pipes, too, often a little before the upgrader notices the exit.
-// So a closed pipe counts as a failure of its own only after this time.
+// So a closed pipe is treated as a failure only after this time.
 inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent perhaps
 // does not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If the upgrader notices a deadline later than this, the upgrader was not running, for example
-// because its control group was frozen. Perhaps the agents were not running, either, so the
-// deadline is put off once. A suspend makes no deadline late, because the clock of the deadlines
-// stands still meanwhile.
+// If the upgrader notices a passed deadline after a longer delay than this, the upgrader was not
+// running, for example because its control group was frozen. Perhaps the agents were not running,
+// either, so the deadline is put off once. A suspend makes no deadline late, because the clock of
+// the deadlines stands still meanwhile.
 inline constexpr Duration late_at_most{1'000};
 // A late deadline is put off by the time by which it is late, but at most by this time.
 inline constexpr Duration grace_max{10'000};

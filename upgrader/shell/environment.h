@@ -19,9 +19,9 @@ namespace upgrader {
 // the variable and says that the upgrader ignores it.
 [[nodiscard]] Result<Duration> watchdog_wish(pid_t own_pid);
 
-// Makes the environment. Without `sockets` the LISTEN variables are left out. The entries that are
-// taken over point to the strings of `inherited`, so `inherited` must exist as long as processes
-// are started with this environment.
+// Makes the environment. Without `sockets` the LISTEN variables are left out. The environment
+// points to the strings of `inherited`, so `inherited` must exist as long as processes are started
+// with this environment.
 [[nodiscard]] Environment agent_environment(const char* const* inherited,
                                             std::optional<int> sockets,
                                             std::optional<int> lock_descriptor);

@@ -42,8 +42,8 @@ class InitSystem {
   [[nodiscard]] Duration watchdog() const { return messages_.watchdog(); }
 
   // Sends init what has changed since the last message, as soon as the limit of messages per second
-  // allows. Does not send WATCHDOG=1: that may be sent only when all passed deadlines have been
-  // handled, which only the caller knows.
+  // allows. Does not send WATCHDOG=1: only the caller knows whether all passed deadlines have been
+  // handled, and WATCHDOG=1 must not be sent before.
   void tell(const InitNews& news, Time now);
   // Sends the messages whose time has come. Also sends WATCHDOG=1, once in every half of the
   // interval that init allows, unless the active agent has missed its heartbeat.

@@ -15,12 +15,12 @@
 
 namespace upgrader {
 
-// The most bytes of a line; a longer one is cut. The number is at most PIPE_BUF: a pipe takes a
-// write of so many bytes whole or not at all.
+// The most bytes of a line; a longer line is cut. This is at most PIPE_BUF, because a pipe accepts
+// a write of at most PIPE_BUF bytes whole or not at all.
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
-// An agent may write a line to its standard output that is not a message. At most this many bytes
-// of such a line are shown.
+// The most bytes that the log shows of a line that an agent has written to its standard output, and
+// that is not a message.
 inline constexpr std::size_t stray_bytes_max = 200;
 
 class Logbook {

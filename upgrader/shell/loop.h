@@ -113,8 +113,8 @@ class Loop {
   std::optional<Time> lock_deadline_;
   // When to give up waiting for the control directory. Set while another upgrader uses it.
   std::optional<Time> control_deadline_;
-  // When to try again to get the lock or the control directory. Set while the upgrader waits for one
-  // of them.
+  // When to try again to get the lock or the control directory. Set while the upgrader waits for
+  // one of them.
   std::optional<Time> lock_retry_;
   bool stepping_ = false;     // an event is being handled
   std::vector<Event> later_;  // events that came up while another event was handled

@@ -127,7 +127,7 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // The commit of a previous version that was started at boot fails if the disk has become
+  // A previous version that was started at boot cannot be committed if the disk has become
   // read-only: AGENT's link still leads to the version that has failed. Keep the previous version
   // running nevertheless, since it works. The next start of the upgrader has to choose again.
   if (relink.moves_previous || !link_->is_read_only()) return;

@@ -19,10 +19,10 @@ using BeforeSync = std::function<void()>;
 
 class Link {
  public:
-  // Opens the link at `path`, whose current target counts as committed. Refuses with EINVAL if
+  // Opens the link at `path`, and regards its current target as committed. Refuses with EINVAL if
   // `path` is not a symbolic link. `previous` is a second link: every later commit makes it name
-  // the executable that was committed before. It need not exist yet, but must not be another kind
-  // of file, nor the first link.
+  // the executable that was committed before. `previous` need not exist yet. It must not be another
+  // kind of file, and must not be the first link.
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 

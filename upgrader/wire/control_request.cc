@@ -34,8 +34,8 @@ ControlLine decode_control_line(std::string_view line) {
   const Result<JsonLine> parsed = JsonLine::parse(line);
   if (!parsed) return ControlStray{parsed.reason()};
   const JsonLine::Found found = parsed.value().find(JsonLine::root, "type");
-  // If the line has no member "type", found.index is the index of the whole object. That is not a
-  // text, so this check refuses it as well.
+  // If the line has no member "type", found.index is the index of the whole object. The object is
+  // not a text, so this check refuses it as well.
   if (found.twice || parsed.value().node(found.index).kind != JsonLine::Kind::text)
     return ControlStray{"no one text as its type"};
   const std::string_view type = parsed.value().text(found.index);

@@ -1,6 +1,6 @@
 // The requests that an operator makes through the control directory, as plain data, and the parser
 // for a line of the directory's FIFO. The chronicle and the supervisor decide the answer. The
-// contract is upgrader(8), CONTROL DIRECTORY.
+// section CONTROL DIRECTORY of upgrader(8) describes the requests.
 #pragma once
 
 #include <array>
