@@ -240,8 +240,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // A file that was fetched in several parts and has a wrong hash may have changed on the server
-  // between two parts. Such a file is fetched once more from its beginning.
+  // If a file was fetched in several parts and has a wrong hash, it may have changed on the server
+  // between two parts. The file is then fetched once more from its beginning.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

@@ -216,8 +216,8 @@ Outcome remove_release(const Store& store, const Directory& staging, const Versi
 }
 
 // Removes the releases whose versions `choose` returns, and returns these versions. `choose` gets
-// all releases of the directory, each with the reason why it is still needed. A release whose
-// version is in `spared` also counts as needed.
+// all releases of the directory, each with the reason why it is still needed. The caller needs the
+// releases whose versions are in `spared`.
 Result<std::vector<Version>> remove_chosen(const Releases& releases,
                                            const std::vector<Version>& spared, const auto& choose) {
   const Store& store = releases.store();

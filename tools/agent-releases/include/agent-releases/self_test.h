@@ -29,7 +29,7 @@ class SelfTest {
   // has no pidfds, or if the self-test was never started.
   [[nodiscard]] int exit_descriptor() const { return exit_; }
 
-  // Kills the self-test, which then counts as failed for the reason `why`.
+  // Kills the self-test, and records that it has failed for the reason `why`.
   void kill(const std::string& why);
 
   // Returns the result of the self-test, or nothing while it still runs.
