@@ -158,7 +158,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // the daemon already counts as sick
+  if (failures_ >= terms_.health_failures) return;  // the daemon is known to be sick already
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

@@ -119,8 +119,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && start.has_started();
 }
 
-// Makes a socket that listens at the address of `listener`, where the daemon itself has listened
-// when the doctor ran it for the first time. Returns an empty descriptor on failure.
+// Makes a socket that listens at the address of `listener`, at which the daemon itself listened in
+// its first run. Returns an empty descriptor on failure.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

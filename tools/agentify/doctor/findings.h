@@ -94,9 +94,9 @@ struct KnownDaemon {
 
 // ---- how long the doctor watches the start of a daemon
 
-// Returns how long the processes of a daemon that neither listens nor sends READY=1 must have been
-// idle before the doctor ends the watch. `started_after` is the time from the start of the run to
-// the start of the daemon's process. A long time means a slow machine, on which the daemon needs
+// The doctor stops watching a daemon that neither listens nor sends READY=1 when its processes have
+// been idle for some time. Returns this time. `started_after` is the time from the start of the run
+// to the start of the daemon's process. If it is long, the machine is slow, and the daemon needs
 // more time, too.
 [[nodiscard]] upgrader::Duration silent_time(upgrader::Duration started_after);
 
