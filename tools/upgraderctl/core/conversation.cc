@@ -95,8 +95,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // End the conversation if the upgrader that got the request has exited. It has certainly exited
-  // in two cases. Either a later upgrader has written status.json, or there is no status.json and
+  // End the conversation if the upgrader that got the request has certainly exited. This is so if a
+  // later upgrader has written status.json. It is also so if there is no status.json, and
   // previous.json has the status of the upgrader that got the request.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));

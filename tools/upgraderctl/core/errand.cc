@@ -53,8 +53,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
 
 // Returns the exit status and message of a command if the upgrade that --id names has ended
 // already, as `status` shows. The request must not be sent then: a restarted upgrader would begin
-// the upgrade a second time. Otherwise returns nothing. `life` says in the message which upgrader
-// process has written `status`.
+// the upgrade a second time. Otherwise returns nothing. The message names `life`, the upgrader
+// process that has written `status`.
 std::optional<NoErrand> ended_before(const Options& options, const std::optional<Status>& status,
                                      const std::string& life) {
   if (!options.id || !status) return std::nullopt;

@@ -48,13 +48,13 @@ class Occasions {
   // command will be run again.
   void command_ended(bool well, Duration now);
 
-  // Returns the environment for the command if the command must run now, otherwise nothing. A
-  // command for which an environment was returned counts as running until command_ended() is
+  // Returns the environment for the command if the command must run now, otherwise nothing. After
+  // an environment has been returned, the command is regarded as running until command_ended() is
   // called.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
   // Returns when to read the control directory and to call next() again, even if nothing in the
-  // directory has changed by then. The time is on the clock of next()'s argument `now`. Returns
-  // nothing if there is no such time.
+  // directory has changed by then. This time is on the same clock as the argument `now` of next().
+  // Returns nothing if next() need not be called at a certain time.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:

@@ -42,8 +42,8 @@ struct Listed {
 // ---- the page that the command `why` prints, about the last upgrade that has failed
 
 // Returns the newest failed upgrade of the upgrader's current run or, if no upgrade has failed in
-// this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade does
-// not count as failed.
+// this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade has not
+// failed.
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 

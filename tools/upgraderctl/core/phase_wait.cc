@@ -39,8 +39,8 @@ Orders PhaseWait::take(const Look& look, Duration now) {
   if (!look.status) return no_status(look, lacks_rights);
   const Status& status = *look.status;
   // An upgrader that exits removes its FIFO before it writes its last status. If the FIFO is gone
-  // and the status does not show the exit, read the directory once more before the upgrader counts
-  // as killed.
+  // and the status does not show the exit, read the directory once more before the upgrader is
+  // reported as killed.
   const bool left = has_gone(look.hearing) && !status.ended;
   const bool left_before = std::exchange(gone_, left);
   if (left && !first_) return nobody_runs();

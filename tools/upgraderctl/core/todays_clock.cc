@@ -5,9 +5,8 @@
 namespace upgraderctl {
 namespace {
 
-// If two times differ by less than this, they count as equal, and the clock counts as unchanged.
-// Clocks are adjusted slightly all the time, and an upgrader's start time is measured by two
-// methods.
+// Two times that differ by less than this are regarded as equal, and the clock as unchanged. Clocks
+// are adjusted slightly all the time, and an upgrader's start time is measured by two methods.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
