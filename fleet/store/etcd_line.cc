@@ -47,7 +47,7 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Called at the end of the call that opens the connection. Any answer of the member, even an error,
+// Handles the end of the first gRPC call of a connection. Any answer of the member, even an error,
 // shows that the connection works.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;

@@ -1207,8 +1207,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // If the upgrader had decided to end before this signal, it has already logged an exit
-      // status. If that status has changed, the log says so.
+      // The upgrader may have decided to end before this signal, and have logged an exit status.
+      // If the signal changes the status, log the change.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway

@@ -165,7 +165,7 @@ async function newestRelease({ source, list, running }) {
 // ---- the outcome of the requested upgrade, and the removal of old releases
 
 // Waits until the ledger (the record of tried versions) says how the upgrade to this release has
-// ended. An ending that is in `list` already belongs to an earlier upgrade, and does not count.
+// ended. Ignores the endings in `list`, which belong to earlier upgrades.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);

@@ -292,7 +292,8 @@ impl<'a> Members<'a> {
     }
 
     fn activate(&self) -> Taken<Event> {
-        // A condition that only a later upgrader knows counts as absent.
+        // A later upgrader may name a condition for the commit that this library does not know.
+        // Treat it as if no condition was named.
         let commit = self
             .optional_text("commit", LINE_BYTES_MAX)?
             .filter(|word| matches!(word.as_str(), "survive" | "healthy"));

@@ -71,8 +71,8 @@ inline constexpr Ms notice_denied_rest_ms = 60'000;
 
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
-// Returns the URL in the file of a setting `file:PATH`: the first line of the file, or an empty
-// string if that line is not an http or https URL.
+// The setting of a webhook may be `file:PATH`: the first line of that file is the URL. Returns the
+// URL in the file's content, or an empty string if it is not an http or https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {

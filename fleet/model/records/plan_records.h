@@ -80,7 +80,7 @@ struct Plan {
   std::string error = {};  // the first error of the run; empty if there was none
   bool ignore_window = false;
   bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)
-  std::string waits_for = {};  // the budget places that the next step waits for
+  std::string waits_for = {};  // what the next step waits for: free places in budgets
   std::string who = {};
   std::string trace = {};
   std::string driver = {};

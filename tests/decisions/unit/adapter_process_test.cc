@@ -31,8 +31,8 @@ ChildSetting with_adapter(const std::string& path = "/bin/sh") {
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts an adapter, which the setting names, instead of the given program. The destructor kills
-// and reaps the adapter.
+// Starts an agent as the upgrader does if it has an adapter: executes the adapter, and not the
+// agent's program. The destructor kills and reaps the adapter.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {

@@ -432,7 +432,7 @@ constexpr Ms call_limit = 5s;     // a member that does not answer a call in thi
 constexpr Ms suspect_limit = 2s;  // within this time, a suspect member must show any activity
 // The costs below are relative to the work with which a member lets one client enter (connect and
 // be served).
-constexpr double renewal = 0.05;  // one renewal of a lease
+constexpr double renewal = 0.05;  // the cost of one renewal of a lease
 constexpr double given_up = 0.5;  // a TLS handshake whose client has closed its connection
 // The speed of a stalled member. The speed of a member that is not stalled is 1.
 constexpr double stalled = 0.05;

@@ -50,8 +50,8 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns true if this move does not change the supervisor's state. A guide makes all such moves on
-// its way, so no guide needs such a move as its goal.
+// Returns true if this move does not change the supervisor's state. Every guide makes all moves of
+// this kind on the way to its goal, so none of them has to be a goal itself.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The list of all goals. A goal is a move from one state of the supervisor to the next, to which a

@@ -125,8 +125,8 @@ TEST_CASE("files that change faster than they are looked at do not hold up a tim
   REQUIRE(uv_loop_init(&loop) == 0);
   const auto write = [&] { std::ofstream(directory / "status.json") << "{}"; };
   {
-    // Writes the file again each time upgraderctl has noticed a change, like a second process that
-    // always writes before upgraderctl has finished reading.
+    // The test writes the file again each time upgraderctl has noticed a change, as a busy upgrader
+    // would. `looks` is the number of changes that upgraderctl has noticed.
     int looks = 0;
     bool is_due = false;
     News news(&loop, directory.path(), [&] {
