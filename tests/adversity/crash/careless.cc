@@ -9,7 +9,7 @@
 //              order is the reverse.
 //   death      kills the program when it has changed the link `previous`, but not synced the change
 //   sync       never syncs anything. The check need not find this kind: it saves time in the
-//   programs that judge a state after a power cut.
+//              programs that judge a state after a power cut.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -52,7 +52,7 @@ std::string served_outcome(const Fault& fault, const Report& report) {
     const std::string stage = stage_in_words(fault, report);
     // The agent that was active when the fault struck is still active at the end. If an upgrade was
     // committed and none has failed, this agent is the new version: the fault struck after its
-    // activation. Otherwise this agent is the old version.
+    // activation.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }

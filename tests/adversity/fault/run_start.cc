@@ -101,8 +101,9 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // In this play (scripted run), the upgrader starts the adapter instead of the agent's program. No
-  // process should execute the agent's program, so a copy of /bin/true stands in for it.
+  // In a play (scripted run) with an adapter, the upgrader starts the adapter instead of the
+  // agent's program. No process should execute the agent's program, so a copy of /bin/true stands
+  // in for it.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }

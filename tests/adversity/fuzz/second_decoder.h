@@ -13,7 +13,7 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // not a JSON object, nested too deeply, or has not exactly one string `type`
+  stray,      // not a JSON object, nested too deeply, or without exactly one string `type`
   unknown,    // a message of a type that this sender never sends
   malformed,  // a message of a known type, with members that break a rule
   good

@@ -153,9 +153,9 @@ void Aftermath::release_candidate() {
 }
 
 // Judges the state after a signal in the story of a boot. At this boot, AGENT's link names the bad
-// version v2, and the link of --previous names the good version v1. The version v1 must become
-// active after at most `attempts` restarts of the upgrader. Then v1 must be committed, so that
-// AGENT's link names it.
+// version v2, and the link of --previous names the good version v1. Whenever the signal came, v1
+// must become active after at most `attempts` restarts of the upgrader. Then v1 must be committed,
+// so that AGENT's link names it.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();

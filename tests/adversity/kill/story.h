@@ -80,7 +80,9 @@ struct Allowed {
 // this step.
 //
 // At some steps, two ends are allowed. For example, if an agent is killed just after it has written
-// a message, the upgrader may first handle the message or first notice the death.
+// a message, the upgrader may first handle the message or first notice the death. Also, if the
+// agents run before the upgrader, the candidate may send `ready` before the upgrader checks for
+// exited processes.
 class Moment {
  public:
   explicit Moment(const Setting& setting);

@@ -241,8 +241,8 @@ void Tracer::take_event(Tracee& tracee, int event) {
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // This child executes a program that is not an agent, so it is the upgrader itself. Its parent,
-    // which has counted as the upgrader so far, is only a wrapper.
+    // A child that executes a program other than an agent is the upgrader itself. Its parent, which
+    // has counted as the upgrader so far, is only a wrapper.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;
