@@ -193,8 +193,9 @@ struct Load {
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// A bad version fails on its trial this long after the standby has become ready. The standby is a
-// process of the old version that is started with the trial, and must be ready at the fall-back.
+// A bad version fails on its trial after the time that a version takes to start, plus this margin.
+// So a standby, a process of the old version that is started with the trial, is ready at the
+// fall-back.
 constexpr int margin_ms = 100;
 
 struct Gaps {
