@@ -64,8 +64,9 @@ static void dump_and_die(int) {
 // * At exit(), leave() blocks last_signal, and then gcc's code writes the counts of branches. If a
 //   test has limited the size of this process's files, leave() ends the process, and no counts are
 //   written.
-// * On last_signal, a program named `*_test` writes the counts, and so do its forked children. No
-//   other program handles this signal, because tests inspect an agent's signal handlers.
+// * On last_signal, a program named `*_test` writes the counts, and so do its forked children that
+//   still run the test's code. No other program handles this signal, because tests inspect an
+//   agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

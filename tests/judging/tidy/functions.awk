@@ -27,7 +27,7 @@ body { next }
 /^ *(\/\/|\/\*|\*|#)/ || /^ *$/ { head = ""; next }
 /^\}/ { in_class = 0; head = ""; next }
 
-# This line belongs to the head of a block, such as a function's name and parameters. The block
+# This line may belong to the head of a block, such as a function's name and parameters. The block
 # starts at the first line of its head.
 {
   depth = indent_of($0)
