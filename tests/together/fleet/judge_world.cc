@@ -327,7 +327,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   Evidence halves;  // for the judge with the bug `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
-    // A control node has the new version now: ends the comparison.
+    // Ends the comparison as soon as a control node has the new version.
     if (gauge.nodes - touched < controls) return 0;
     if (batch == 0 || !gauge.is_lasting) {
       for (double& value : control)

@@ -142,9 +142,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks a command `confirm`. The driver must have asked the rollout's gate (a question such as one
-// to Prometheus) after the last command `apply`, and the answer must be `well`. Once the
-// confirmation of a batch has begun, its remaining nodes need no new answer.
+// Checks a command `confirm`. The driver that gives the command must have asked the rollout's gate
+// (a question such as one to Prometheus) after the last command `apply`, and the answer must be
+// `well`. Once the confirmation of a batch has begun, its remaining nodes need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;

@@ -210,7 +210,7 @@ void SimNode::feed(const WishEvent& event) {
 // Runs `deed` in a later turn of the loop, as if the answer of a disk, a download or an upgrader
 // had come in that turn.
 void SimNode::later(std::function<void()> deed) {
-  // The oldest timer has run, and can be destroyed.
+  // If there are so many timers, the oldest one has run, and can be destroyed.
   if (soon_.size() > 8) soon_.erase(soon_.begin());
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
 }

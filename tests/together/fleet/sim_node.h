@@ -149,7 +149,7 @@ class SimNode {
   WishMachine machine_;
   bool registered_ = false;
   // True if the node's last upgrade was begun for its desired version, and not for a command. Then
-  // only machine_ writes the upgrade's record, and the reports of commander_ are ignored.
+  // only machine_ writes the upgrade's record, and the reports of commander_ leave this record out.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, as long as this record waits to be

@@ -61,7 +61,8 @@ TEST_CASE("an undo gives a node that its wish has failed on the version that it 
   CHECK(kept.trace == wish.trace);
   CHECK(kept.pinned);
   // The node reports that it runs `1 (debug)`, which is not a valid name for a version in a record.
-  // So the undo cannot name that version, and keeps the node's desired version as it is.
+  // So the undo cannot name that version, and gives the node its desired version from before the
+  // rollout.
   CHECK(kept_for_undo(failed, "1 (debug)") == wish);
 }
 
