@@ -50,8 +50,9 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns true if this move does not change the supervisor's state. Every guide makes all moves of
-// this kind on the way to its goal, so none of them has to be a goal itself.
+// Returns true if this move leaves the supervisor's state unchanged, and guides make it anyway: in
+// the state in which its goal begins, a guide makes all moves of this kind before the goal. So none
+// of them has to be a goal itself.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The list of all goals. A goal is a move from one state of the supervisor to the next, to which a

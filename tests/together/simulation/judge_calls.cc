@@ -99,7 +99,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // the judge counts from 0 again after each signal
+  timer_settings_ = 0;  // each signal counts as a turn of the loop, so the count begins anew
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }
@@ -247,9 +247,9 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // An upgrader is busy if it has set a deadline, or if init has set a watchdog. An idle upgrader
-  // may set its timer only for a status text that it has held back from init. Such a text is due
-  // within `pace_interval`, so a later timer is an error.
+  // An upgrader is busy if it has set a deadline, or if init has set a watchdog, which the upgrader
+  // must notify regularly. An idle upgrader may set its timer only for a status text that it has
+  // held back from init. Such a text is due within `pace_interval`, so a later timer is an error.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + pace_interval) {

@@ -142,8 +142,9 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 
 // Lets a random time pass before the next event. Without pauses, many deadlines would be set at the
 // same instant, and would always pass in the same order. If the next event closes a pipe, about
-// half of the pauses last until shortly before the next deadline. An agent that has closed a pipe
-// is soon killed, so only a near deadline can pass before the kill.
+// half of the pauses last until shortly before the next deadline. In some runs, this deadline must
+// pass after the closing. An agent that has closed a pipe is soon killed, so only a near deadline
+// can pass before the kill.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
