@@ -370,9 +370,9 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True for a first agent and a fallback, which say `healthy` even with --vouch=no: an upgrader
-  // with the feature `readiness` sends READY=1 to init only then. False for a candidate (the new
-  // version of an upgrade), which does not say `healthy` with --vouch=no.
+  // True for a first agent and a fallback. They say `healthy` to an upgrader with the feature
+  // `readiness` even with --vouch=no, because it sends READY=1 to init only then. False for a
+  // candidate (the new version of an upgrade), which does not say `healthy` with --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;

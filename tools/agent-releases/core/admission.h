@@ -36,8 +36,8 @@ struct Versions {
 
 // Returns the version with which a new release is compared: the newer of `running` and `current`.
 // If neither is known, returns the newest version that the ledger (the record of upgrades) lists as
-// committed. Otherwise returns the newest version in the directory, but ignores pre-releases and
-// versions whose newest entry in the ledger is a failure.
+// committed. If there is no such version either, returns the newest version in the directory, but
+// ignores pre-releases and versions whose newest entry in the ledger is a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 

@@ -27,10 +27,10 @@ struct Wish {
 };
 
 // Returns the index of the release that should replace `running`, or nothing if `running` should
-// stay. Chooses the version that the operator has named in the file `desired` (`wish`), and no
-// release if this file contains no valid version. Without this file, chooses the newest release
-// that is newer than `running` and is not a pre-release. Never chooses a release that has failed
-// (has_failed() in ledger.h).
+// stay. Chooses the version that the operator has named in the file `desired` (`wish`). Chooses no
+// release if this file contains no valid version, because nobody knows which version the operator
+// wanted. Without this file, chooses the newest release that is newer than `running` and is not a
+// pre-release. Never chooses a release that has failed (has_failed() in ledger.h).
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

@@ -30,9 +30,10 @@ inline constexpr std::int64_t disk_block_bytes = 512;
 
 class Directory;
 
-// Returns the refusal "cannot DEED PATH: MESSAGE", such as "cannot open /a: Permission denied".
-// MESSAGE is the text for errno, so nothing may change errno before this call. Compute `path`
-// before the system call that may fail, because allocating memory may change errno.
+// Returns the refusal "cannot DEED PATH: MESSAGE", such as "cannot open /a: Permission denied",
+// with errno as its error_number. MESSAGE is the text for errno, so nothing may change errno before
+// this call. Compute `path` before the system call that may fail, because allocating memory may
+// change errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 // Returns the refusal "cannot DEED PATH: MESSAGE", in which PATH is the path of the file `name` in
 // the directory. MESSAGE is the text for errno, which is read before the path is computed.

@@ -22,8 +22,9 @@ std::string executable_of(const std::string& id, const Status& status) {
   return {};
 }
 
-// Returns true if the upgrade `id` is still under way after somebody has confirmed it, so that it
-// can no longer be cancelled. A failed upgrade is not under way, even if its new agent still runs.
+// The upgrader has refused to cancel the upgrade `id` of a rehearsal. Returns true if the upgrade
+// is still under way, because somebody has confirmed it. Returns false if the upgrade has failed,
+// even if its new agent still runs.
 bool is_beyond_gate(const Status& status, const std::string& id) {
   return is_under_way(status, id) && status.phase != "abandoning" &&
          status.phase != "shutting_down";
@@ -248,10 +249,10 @@ void Conversation::examine_upgrade(const Status& own) {
 }
 
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
-// keeps only the newest answers. This is possible if all answers there are newer than the request.
-// The upgrader has then forgotten the request, and would obey it a second time, so the request must
-// not be written again. A request for an upgrade may be written again, because the upgrader
-// recognizes it by the upgrade's id.
+// keeps only the newest answers. This is possible if status.json is full of answers, and all of
+// them are newer than the request. The upgrader has then forgotten the request, and would obey it a
+// second time, so the request must not be written again. A request for an upgrade may be written
+// again, because the upgrader recognizes it by the upgrade's id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

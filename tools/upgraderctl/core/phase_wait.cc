@@ -78,8 +78,8 @@ Orders PhaseWait::nobody_runs() {
 }
 
 // Handles the exit of an upgrader that this wait has not seen running. Prints how the upgrader
-// exited, even if another message was printed before. Without this message, the user would not know
-// why the command goes on waiting: no init may ever restart the upgrader.
+// exited, even if another message was printed before: without an init that restarts the upgrader,
+// the command would wait for ever, and the user must learn why.
 Orders PhaseWait::nobody_runs_any_more(const Ended& ended) {
   if (!std::exchange(told_end_, true)) told_ = false;
   return say_once("the upgrader has ended " + end_clause(ended) + "; waiting for phase " + phase_);
