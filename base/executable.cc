@@ -166,9 +166,9 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 // Checks whether the effective user of this process may use a file. Calls faccessat2(). If the
 // kernel is too old for it, or a seccomp filter refuses it, calls access(), which checks the real
-// user. A filter may also answer with EACCES: access() is then called only if real and effective
-// user and group are the same. If access() wrongly accepts a file, the exec of that file fails
-// later.
+// user. EACCES may be the correct result, or come from such a filter. So access() is called after
+// EACCES only if real and effective user and group are the same, as they are unless the upgrader is
+// set-user-ID. If access() wrongly accepts a file, the exec of that file fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

@@ -93,7 +93,7 @@ struct StartFailed {
                                                                const ChildSetting& setting);
 
 // Reaps a child if it has ended, and returns how; returns nothing if it still runs. For an unknown
-// child, returns an unknown ending. Never blocks. Afterwards the child's pid must not be used any
+// child, returns an unknown ending. Never blocks. The pid of a reaped child must not be used any
 // more, since the kernel may give it to a new process.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
