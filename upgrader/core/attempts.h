@@ -53,9 +53,9 @@ struct NextAttempt {
 
 // Decides which executable to start. `before` is the newest record in the file of --attempts,
 // `executable` the target of AGENT's link, and `limit` the value of --attempts. With `way_back`,
-// --previous names a second executable, and the two take turns: `limit` starts of one, then `limit`
-// starts of the other. Without `way_back`, the count stays at `limit`, so that a crash loop does
-// not write the file at every start.
+// --previous names a second executable, and the two take turns: after `limit` failed starts of one,
+// the next `limit` starts use the other. Without `way_back`, the count stays at `limit`, so that a
+// crash loop does not write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

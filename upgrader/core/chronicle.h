@@ -49,7 +49,8 @@ struct UpgradePast {
   Stamp accepted, ready, stop_sent, stopped, activated;
   // how long the parts of the upgrade took; absent if they were not measured
   std::optional<std::int64_t> start_ms, gate_ms, stop_ms, overlap_ms, gap_us, trial_ms;
-  Generation generation = 0;  // the generation (process number) of the candidate
+  // the generation of the candidate: the upgrader numbers its agents from 1
+  Generation generation = 0;
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;

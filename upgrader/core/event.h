@@ -28,9 +28,9 @@ using ProgramId = int;
 // The upgrader has started, and AGENT on its command line can be started.
 struct StartRequested {
   ProgramId program = 0;
-  // With --attempts: why AGENT should not be started again (too many of its starts have failed);
-  // otherwise absent. AGENT is then started only if there is no previous version (--previous) that
-  // can be started.
+  // Set with --attempts if too many starts of AGENT have failed: why AGENT should not be started
+  // again. If set, AGENT is started only if there is no previous version (--previous) that can be
+  // started.
   std::optional<std::string> attempts_exhausted;
 };
 

@@ -62,8 +62,9 @@ void InitMessages::note(const InitNews& news, Time now) {
 void InitMessages::owe(std::string_view message) {
   retry_time_ = Time{};
   if (message == stopping) owed_.clear();
-  // The queue already ends with RELOADING=1 and READY=1 of an earlier reload. Drop that READY=1,
-  // and add nothing: init then sees the two reloads as one longer reload.
+  // If at least two messages wait when a reload begins, the last two are RELOADING=1 and READY=1 of
+  // an earlier reload. Drop that READY=1, and add nothing: init then sees the two reloads as one
+  // longer reload.
   if (message == reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {

@@ -41,9 +41,11 @@ struct Policy {
 
 // Returns the terms of `request`. Members that the request leaves out come from `defaults`, with
 // three exceptions:
-// - If the agent requested the upgrade (`by_agent`), the wait for its `confirm` has no time limit.
-// - A sequential upgrade, which stops the old agent first, does not wait for a `confirm`.
-// - The fallback of a sequential upgrade is always started only after a failure.
+// - If the agent requested the upgrade (`by_agent`), the default is no time limit for `confirm`.
+// - For a sequential upgrade, which stops the old agent first, the default is no gate: the upgrader
+//   does not wait for a `confirm`.
+// - The fallback of a sequential upgrade is always started only after a failure (cold), whatever
+//   the request says.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

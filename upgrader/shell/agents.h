@@ -76,8 +76,8 @@ class Agents {
   // Reports the exits of agents, and handles the messages that are in the pipes of living agents.
   // Must be called before the supervisor gets a passed deadline, since a message may have come in
   // time. `late` lists the agents whose deadline has passed. If one of them has exited, all its
-  // messages are handled now. A living agent that leaves too many replies unread is skipped, unless
-  // it is in `late`.
+  // messages and its exit are reported now, not some turns of the loop later. A living agent that
+  // leaves too many replies unread is skipped, unless it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
  private:

@@ -54,7 +54,8 @@ class Control {
   //
   // Once DIR is locked, settle() opens the FIFO. `take` is then called for each new request, `show`
   // for each line that is not a valid request, and `turn_over` after the last line of each turn of
-  // the loop. Drops requests that have been answered before, and upgrades whose id is known.
+  // the loop. A request is not new if its name was answered before, or if it is for an upgrade
+  // whose id is known: `take` is not called for it.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 

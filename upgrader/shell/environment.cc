@@ -24,6 +24,7 @@ constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
 // The variables by which init and the upgrader communicate; agents do not get them. LISTEN_PIDFDID
 // would be wrong for an agent, because it identifies the process to which init has passed sockets.
+// The right value for an agent is not known before the agent runs.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 

@@ -28,7 +28,7 @@ class Logbook {
   // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
   // it names `descriptor`, each line begins with a priority for the journal. The descriptor is
   // neither closed nor changed. SIGPIPE must be ignored. The lock must exist before the first line
-  // is written, because writing that line opens a descriptor, which must not get the lock's number.
+  // is written: that write may open a descriptor, which must not get the lock's number.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }

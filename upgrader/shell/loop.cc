@@ -174,8 +174,8 @@ void Loop::feed(const Event& event) {
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
   // No agent works until the new agent has read its `activate`. So `activate` is sent before this
-  // step's log lines are written, which shortens the time without an active agent by a fiftieth.
-  // Other actions before it, such as putting AGENT's link back, keep their place.
+  // step's log lines are written, which shortens the time without an active agent by a fiftieth. If
+  // the step also has another action, such as putting AGENT's link back, the order is not changed.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

@@ -50,8 +50,8 @@ void Loop::try_to_start() {
 // Tries to lock the file of --lock. Returns true if this process has the lock, or does not need
 // one. Returns false if the caller must try again later, or if this function has ended the
 // upgrader. It ends the upgrader if the file cannot be locked at all, or if the time limit has
-// passed. At the first try, it also ends the upgrader if AGENT cannot be started, or if --relink
-// cannot use AGENT's link.
+// passed. If the first try finds the file locked, it also ends the upgrader if AGENT cannot be
+// started and --previous was not given, or if --relink cannot use AGENT's link.
 bool Loop::has_lock() {
   // `control_deadline_` is set while this process waits for the control directory: it has the lock
   // already.

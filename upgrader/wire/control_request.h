@@ -41,8 +41,8 @@ struct ControlRefused {
   bool operator==(const ControlRefused&) const = default;
 };
 
-// A line that cannot be answered, because it is not a JSON object with a `type`, or has no valid
-// name in its member `request`. The reason is for the log.
+// A line that cannot be answered, because it is not a JSON object with a text as its `type`, or has
+// no valid name in its member `request`. The reason is for the log.
 struct ControlStray {
   std::string reason;
 };
