@@ -15,8 +15,8 @@
  *   reason.
  * - A function that has failed has sent nothing. Only agent_protocol_ready() reports a failed check
  *   to the upgrader.
- * - Texts are UTF-8. A text that is invalid UTF-8 (EILSEQ), too long (EMSGSIZE) or contains a NUL
- *   (EINVAL) is refused, never cut or changed.
+ * - Texts are UTF-8. A text is refused, never cut or changed, if it is invalid UTF-8 (EILSEQ), too
+ *   long (EMSGSIZE), or contains a NUL within its given length (EINVAL).
  *
  * If the pipe to the upgrader is full, messages are kept, within limits, and sent later by
  * agent_protocol_next() and agent_protocol_wait(). So call one of these two whenever the descriptor
@@ -106,8 +106,7 @@ struct agent_protocol_event {
 };
 
 /* Starts the conversation, and must be the first thing that a program does. `version` is the
- * version of the agent, of at most 128 bytes, or NULL. With an upgrader, these things are true
- * afterwards:
+ * version of the agent, of at most 128 bytes, or NULL. These things are true afterwards:
  * - `hello` has been sent.
  * - Descriptor 0 is /dev/null, and 1 is a copy of 2. The pipes to the upgrader are private and
  *   close-on-exec.
@@ -119,7 +118,8 @@ struct agent_protocol_event {
  * - SIGPIPE, if its disposition was the default, has no effect. Programs that this one starts get
  *   the default back.
  *
- * Without an upgrader, descriptors 0 and 1 are left alone.
+ * Without an upgrader, nothing is sent, and descriptors 0 and 1 are left alone; the two signals are
+ * caught nevertheless.
  *
  * Returns NULL and sets errno if there are no descriptors left, the upgrader's pipes are missing,
  * `version` cannot be sent, or a handle is open already (EBUSY). The error is ENOTCONN if this
@@ -172,7 +172,8 @@ AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, con
 /* Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
  * check's name and reason, runs no further check and returns -1; the program must then exit without
  * any other effect. A reason that fills its buffer without a NUL is cut and ends in "..."; invalid
- * UTF-8 in it becomes U+FFFD. If the input ends meanwhile, the process exits with status 1. */
+ * UTF-8 in it becomes U+FFFD. If the input of an agent that is not active yet has ended before a
+ * check, or after the last one, the process exits at once with status 1. */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
 /* Tells the upgrader that this agent must not get the work, or, if it is on trial, must not keep
@@ -182,7 +183,8 @@ AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const c
 
 /* The terms of an upgrade that an agent requests. Initialise it by AGENT_PROTOCOL_UPGRADE_INIT. For
  * a member that is NULL or -1 the upgrader uses its own default. Later versions of the library only
- * add members at the end; by `size` the library recognizes a program that does not have them. */
+ * add members at the end; by `size` the library recognizes a program whose header lacks them, for
+ * which the upgrader uses its defaults. */
 struct agent_protocol_upgrade {
   size_t size;                 /* the size of this structure */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */

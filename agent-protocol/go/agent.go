@@ -74,7 +74,8 @@ type check struct {
 //   - SIGTERM is caught: an agent that is not active yet exits at once with status 143, an active
 //     one gets Stop.
 //
-// Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+// Without an upgrader, nothing is sent, and descriptors and environment are left alone; SIGTERM is
+// caught nevertheless.
 func Open(version string, features ...string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()

@@ -19,8 +19,9 @@ enum class Hearing {
 };
 
 // The facts from which hearing_of() finds out whether the upgrader takes requests. The caller must
-// look at the FIFO before it reads the upgrader's pid from status.json: in this order, the FIFO of
-// a new upgrader is never combined with the pid of an earlier one.
+// look at the FIFO before it reads the upgrader's pid from status.json. In this order, the FIFO of
+// a new upgrader is never combined with the pid of an earlier one, because a new upgrader renames
+// the old status.json before it makes its own FIFO.
 struct Signs {
   int fifo_error = 0;  // errno of opening the FIFO for writing; 0 if some process reads the FIFO
   // Whether the upgrader's process exists; absent if no pid is known.

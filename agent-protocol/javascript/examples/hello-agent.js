@@ -38,7 +38,7 @@ function next() {
 }
 
 const server = net.createServer((connection) => {
-  connection.on('error', () => {}); // the client has gone: it misses its number
+  connection.on('error', () => {}); // the client has gone: its number is skipped
   // Once the number is sent, the connection is closed. A client that keeps its own end open must not
   // delay the stop.
   connection.end(`${next()}\n`, () => connection.destroy());

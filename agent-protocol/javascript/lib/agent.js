@@ -96,7 +96,8 @@ export class Agent {
   // - SIGTERM is caught: a held agent (one that must not work yet) exits at once with status 143,
   //   an active one gets `stop`.
   //
-  // Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+  // Without an upgrader, nothing is sent, and descriptors and environment are left alone; SIGTERM
+  // is caught nevertheless.
   //
   // Throws an error with code EBUSY if this process has opened its conversation before, and with
   // code ENOTCONN if an agent has executed this program in its own place. Also throws an error in a

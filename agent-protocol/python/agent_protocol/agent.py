@@ -44,7 +44,8 @@ class Agent(Conversation):
         - SIGTERM is caught: an agent that is not active yet exits at once with status 143, an
           active one gets Stop.
 
-        Without an upgrader, nothing is sent, and descriptors are left alone.
+        Without an upgrader, nothing is sent, and descriptors are left alone; SIGTERM is caught
+        nevertheless.
 
         Raises OSError with EBUSY if this process has opened its conversation before, even if it has
         closed that conversation since. Raises OSError with ENOTCONN if the process had a

@@ -18,10 +18,9 @@ An active agent may say `healthy` while it is on trial, unless it has said `unfi
 have the feature `readiness`, it may also say `healthy` without a trial, and `extend` before its
 `healthy`.
 
-A message from the upgrader that does not fit the agent's state is ignored. Usually both
-sides have sent a message at the same moment: for example, the upgrader a `stop`, and the agent a
-`cancel` of the same upgrade. Only a `stop` for an agent that has stopped by itself is answered,
-with `stopped`.
+A message from the upgrader that does not fit the agent's state is ignored. Usually both sides have
+sent a message at the same moment: for example, the upgrader a `stop`, and the agent a `cancel` of
+the same upgrade. Only a `stop` for an agent that has stopped by itself is answered, with `stopped`.
 
 Without an upgrader, the program goes through the same states: it gets `activate` after its `ready`,
 and `stop` after a SIGTERM. A request for an upgrade is refused; all other messages are accepted and

@@ -301,9 +301,8 @@ def _ending(
     wait: float,
 ) -> Update:
     """Waits until the ledger (the record of tried versions) says how the upgrade to this release
-    has ended. `earlier` is the last
-    entry that the ledger had for this release when update() was called. That entry belongs to an
-    earlier upgrade, and does not count."""
+    has ended. `earlier` is the last entry that the ledger had for this release when update() was
+    called. That entry belongs to an earlier upgrade, and does not count."""
     begun = time.monotonic()
     tried = False
     while True:

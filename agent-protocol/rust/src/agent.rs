@@ -84,7 +84,8 @@ impl Agent {
     /// - SIGTERM is caught: a held agent (one that must not work yet) exits at once with status
     ///   143, an active one gets `Stop`.
     ///
-    /// Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+    /// Without an upgrader, nothing is sent, and descriptors and environment are left alone;
+    /// SIGTERM is caught nevertheless.
     ///
     /// After a failure nothing has been sent. The error is EBUSY if this process has opened its
     /// conversation before, and ENOTCONN if it had a conversation with an upgrader and has then
@@ -172,7 +173,7 @@ impl Agent {
     /// Returns the next event, or `None` if there is none now. Never waits. Should be called until
     /// it returns `None`. If the input has ended, ends a held agent (one that must not work yet) at
     /// once, with status 1; an active agent gets `Stop`. A process that was forked from an agent
-    /// gets no events.
+    /// with an upgrader gets no events.
     pub fn next_event(&mut self) -> Option<Event> {
         if self.is_forked() {
             return None;
