@@ -130,7 +130,8 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 layer_tests :=
 # Tests for `make check-all` only: they take more than ten seconds of processor time, or need root,
 # the network or packages that are not in check_packages. The .mk files in the directories of tests
-# add to this list.
+# add to this list. tidy/compiling is a test of its own, because tidy/run.sh would take ten seconds
+# with it.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
   $(addprefix tests/delivery/packages/,archive.sh fetch.sh)

@@ -1,5 +1,5 @@
 // Provides glibc's _dl_find_object, by which Debian's libgcc finds the tables for exceptions. musl
-// lacks this function, and so needs it in the programs that packaging/static/tools makes.
+// lacks this function, so packaging/static/tools compiles this file into its programs.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
