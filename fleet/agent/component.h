@@ -224,8 +224,8 @@ class Component {
   // releases. If that upgrade fails, the old version becomes the desired one again, and this id is
   // cleared.
   std::string desired_;
-  // The id and the revision of the command that was read last, so that no command is passed to the
-  // NodeCommander twice.
+  // The id and the revision of the command that was read last. A command is passed to the
+  // NodeCommander only if one of the two has changed.
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;

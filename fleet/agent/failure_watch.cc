@@ -51,7 +51,7 @@ void add(std::optional<std::int64_t>& sum, std::optional<std::int64_t> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-// Raises `value` to `other`, if `other` is larger.
+// Raises `value` to `other`, if `other` is larger or `value` is absent.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }

@@ -72,8 +72,8 @@ void desire_now(const Place& place, const std::string& version) {
 }
 
 // Removes the oldest releases, to make room for the ordered one: at most `keep` releases then stay.
-// Never removes the running release, or the one to which an undo would return. Ignores failures:
-// too many releases do no harm.
+// Never removes the running release, or the one to which an undo would return. Removes none if the
+// running version is not known. Ignores failures: too many releases do no harm.
 void remove_oldest(agent_releases::Releases& releases, const Fetcher::Order& order,
                    const agent_releases::Version& ordered, std::size_t keep) {
   const auto running = agent_releases::Version::parse(order.running);

@@ -79,9 +79,9 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
 }
 
 // Connects to a controller and returns the authority's certificate, which the controller sends with
-// its own. The token contains only the digest of the authority's key, so the controller's
-// certificate cannot be checked yet, and no request is sent. On failure, returns an empty string
-// and writes the reason to `reply`.
+// its own. The token contains only the digest of the authority's key. So this function picks the
+// certificate whose key has that digest. It does not check the controller's certificate, and sends
+// no request. On failure, returns an empty string and writes the reason to `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);

@@ -153,7 +153,7 @@ std::string JoinPlace::settle(const TokenText& token, const std::string& authori
   if (why.empty()) why = write_if_absent(defaults_ + "/fleet-agent", settings(token));
   if (!why.empty()) return why;
   // Remove an earlier certificate that was not valid yet. It may have been revoked, and fleet-agent
-  // would later put it in the place of the new certificate.
+  // would put it in the place of the new certificate if it expires later.
   std::error_code error;
   const std::string next = next_beside(path("node.pem"));
   files::remove(next, error);

@@ -24,7 +24,8 @@ class JoinPlace {
   // Returns an empty string on success, or else the reason for the failure.
   [[nodiscard]] std::string open();
   // Returns why this machine cannot join with this token under this name, or an empty string. A
-  // machine cannot join if it already belongs to another cell, or has joined under another name.
+  // machine cannot join if it has a certificate or settings for another name, or the certificate of
+  // another cell's authority.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
   // Returns the machine's private key, which is made if its file does not exist. On failure,
   // returns an empty string, and sets `trouble` to the reason.

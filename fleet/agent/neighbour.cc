@@ -221,10 +221,10 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when a new upgrader process has replaced the one that was asked to upgrade. If the old
-// process did not accept the request, and the timer `patience_` still runs, the new process will
-// get it. Otherwise reports the result from the last status of the old process, or a failure if
-// that status has no result.
+// Called when a new upgrader process has replaced the old one. If the old process was asked to
+// upgrade but did not accept the request, and the timer `patience_` still runs, the new process
+// will get it. Otherwise reports the result of the requested upgrade from the last status of the
+// old process, or a failure if that status has no result.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;

@@ -182,11 +182,12 @@ void NodeAgent::look() {
   keep_instance();
   presence_.look();
   become_ready();
-  // Without the epoch (the number of the store's restores), this process cannot know whether the
-  // store was restored from a snapshot. So it does nothing before it has read the epoch.
+  // Without the epoch (a number that changes with each restore of the store), this process cannot
+  // know whether the store was restored from a snapshot. So it begins no work before it has read
+  // the epoch.
   if (!activated_ || desk_.is_doubtful || !epoch_.follows()) return;
-  // The local copy must contain this process's own write of the record `active`. An older copy does
-  // not show whether the record still names this process.
+  // If this process has written the record `active`, the local copy must contain that write. An
+  // older copy does not show whether the record still names this process.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;

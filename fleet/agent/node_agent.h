@@ -3,8 +3,9 @@
 //
 // During an upgrade of fleet-agent, the new process is held back until the old one has exited.
 // Until then, it writes only its record `instance/UUID`, which has a lease. When the upgrader sends
-// `activate`, the new process writes the record `active`. Only after this write, it acts and sends
-// `healthy`, so a version that cannot reach the store is not committed.
+// `activate`, the new process writes the record `active`, unless that record has changed since the
+// process read it. It acts and sends `healthy` only after this write, so a version that cannot
+// reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -122,8 +123,9 @@ class NodeAgent {
   KeptRecords records_;
   Mirror halt_;  // a copy of the record `stop`; while that record exists, no upgrade is begun
   Mirror epoch_;
-  KnownStore known_;  // the store's epoch (number of restores) and revision, as last seen
-  KnownStore kept_;   // the store's epoch and revision in the file on disk
+  // the store's epoch (a number that changes with each restore) and revision, as last seen
+  KnownStore known_;
+  KnownStore kept_;  // the store's epoch and revision in the file on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;

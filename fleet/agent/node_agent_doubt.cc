@@ -10,8 +10,9 @@
 namespace fleet {
 namespace {
 
-// How often the store's epoch (the number of its restores) and revision are written to disk. If the
-// store later has an older revision in the same epoch, it was restored from a snapshot.
+// How often the store's epoch (a number that changes with each restore) and revision are written to
+// disk. If the store later has an older revision in the same epoch, it was restored from a
+// snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
 // Parses the record of the store's epoch, a number that a person increases after a restore. If the
@@ -64,9 +65,10 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
 }
 
 // Returns why the store may have been replaced or restored from a snapshot, or an empty string if
-// it seems to be the store that this node knows. Also writes the store's epoch (the number of its
-// restores) and revision to disk: at once if the epoch has changed or the store has lost writes,
-// and otherwise at intervals. So the revision on disk may be too low, but never too high.
+// it seems to be the store that this node knows. Also writes the store's epoch (a number that
+// changes with each restore) and revision to disk: at once if the epoch has changed or the store
+// has lost writes, and otherwise at intervals. So the revision on disk may be too low, but never
+// too high.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const KeyValue* const record = epoch_.find(key_of(KeyKind::epoch));

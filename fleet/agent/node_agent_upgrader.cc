@@ -131,7 +131,8 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // The upgrader has refused to cancel the upgrade, since the old version is already stopping.
+  // If the error is about `cancel`, the upgrader has refused to cancel the upgrade, since the old
+  // version is already stopping.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(),

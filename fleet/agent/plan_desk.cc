@@ -26,7 +26,7 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
              settings_.seed) {}
 
 // Returns whether to keep the record with this key: a plan, or this node's own membership of a
-// plan. Members of a plan may be thousands, so records of other members are dropped.
+// plan. A plan may have thousands of members, so records of other members are dropped.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;

@@ -1,7 +1,7 @@
 // Renews the machine's certificate. Also keeps a time on disk, since the machine's clock may be
 // slow, for example without a battery. The machine checks certificates with the later of two times:
-// the clock's and the one on disk. So even with a slow clock it refuses expired certificates, and
-// accepts a store's certificate that is newer than the clock's time.
+// the clock's and the one on disk. So even with a slow clock, it refuses a certificate that had
+// expired at the time on disk, and accepts a store's certificate that was valid at that time.
 #pragma once
 
 #include <memory>

@@ -108,8 +108,8 @@ agent_protocol::Result<KnownStore> read_known_store(const std::string& path) {
 }
 
 // Replaces the file, and syncs it to disk. The file may contain an older revision than the last one
-// that the node has seen, since it is written only at intervals. That is harmless: a node refuses
-// only a store whose revision is lower than the one in the file.
+// that the node has seen, since it is written only at intervals. That is harmless: if the
+// epoch is the same, a node refuses the store only for a lower revision than that in the file.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");
