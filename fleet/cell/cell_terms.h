@@ -34,8 +34,8 @@ struct CellTerms {
 
 // Returns why a cell cannot have these terms, or an empty string. A cell needs a member, and each
 // name must be a valid id. Within one role, no two machines may have the same name, or the same
-// address and port. A machine with two roles must have the same address in both, and no two
-// certificates may have the same file.
+// address and port. A machine that is a member and a controller must have the same address as both,
+// and no two certificates may have the same file.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
 // Returns a warning if the number of members is even, or an empty string. More than half of the

@@ -238,8 +238,8 @@ int run_dev(const Options& options) {
     return refuse(missing);
   }
   std::optional<StopsHeld> held(std::in_place);
-  // Otherwise SIGPIPE would kill fleetctl at the first line after its terminal was closed, and
-  // leave the children behind.
+  // Ignore SIGPIPE. Otherwise it would kill fleetctl at the first line after its terminal was
+  // closed, and leave the children behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) return refuse(why);

@@ -18,10 +18,10 @@ struct Owner {
   std::string who = {};
 };
 
-// Records the certificate, so that it can be revoked later, and gives its owner the permissions of
-// the owner's kind, such as `operator`. Admits a revoked owner again with a new certificate, but
-// refuses a certificate from before the revocation. Prints the reason for a failure; calling the
-// function again then completes the work. Returns the exit status.
+// Records the certificate once, so that it can be revoked later, and gives its owner the
+// permissions of the owner's kind, such as `operator`. Admits a revoked owner again with a new
+// certificate, but refuses a certificate from before the revocation. Prints the reason for a
+// failure; calling the function again then completes the work. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 

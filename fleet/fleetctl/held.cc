@@ -38,8 +38,8 @@ fleet::Held held_rollout(const std::string& id, const fleet::Rollout& rollout,
   fleet::ToBegin what = to_begin(rollout, own);
   fleet::Held held = held_back(what, is_stopped(cell), windows);
   if (!held.needs_person) return held;
-  // Decide again as if the batch took no time. If it could then begin, it is too long for every
-  // window, so name the option that makes it long.
+  // Decide again as if the batch took no time. If the rollout then does not wait for a person, the
+  // batch is too long for every window, so name the option that makes it long.
   what.takes = 0;
   if (!held_back(what, is_stopped(cell), windows).needs_person)
     held.words += " (--confirm: " + fleet::countdown(confirm_ms(rollout.terms) / 1'000) + ")";

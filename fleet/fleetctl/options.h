@@ -27,7 +27,7 @@ inline constexpr int exit_differs = 10;
 class Asker;
 struct Options;
 
-// A function of commands.h that performs a command. A LocalCommand needs no store.
+// A function of commands.h that performs a command. A LocalCommand needs no existing store.
 using StoreCommand = int (*)(const Options& options, Asker& asker);
 using LocalCommand = int (*)(const Options& options);
 using Command = std::variant<StoreCommand, LocalCommand>;

@@ -30,8 +30,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// How often a restarted member of the store is asked whether it has a leader again, with a pause
-// after each question.
+// The maximum number of times that a restarted member of the store is asked whether it has a leader
+// again, with a pause after each question.
 constexpr int rests_max = 120;
 // How many days a revocation list is valid: as long as an authority. etcd refuses all clients once
 // its list has expired, and the next list may be made only years later.
