@@ -76,8 +76,8 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Returns why the server cannot be used, or an empty string: it does not listen, or the
-  // revocation list could not be read at the start.
+  // Returns why the server cannot be used: it does not listen, or the revocation list could not be
+  // read at the start. Returns an empty string if it can be used.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }
