@@ -171,9 +171,9 @@ class DesiredDecider {
   }
 
   // Returns whether the upgrade for which the node holds budget places may still be under way. It
-  // is under way as long as the phase is `cutover-ready`. A phase that this program does not know
-  // may mean the same. If the record of the upgrade is absent, the node was removed from the cell,
-  // so no upgrade is under way.
+  // is under way as long as the phase is `cutover-ready`. A phase that this program does not know,
+  // or a record that cannot be read, may mean the same. If the record of the upgrade is absent, the
+  // node was removed from the cell, so no upgrade is under way.
   [[nodiscard]] static bool may_be_down(const DesiredNode& node) {
     const UpgradePhase phase = node.upgrade.record.phase;
     return node.upgrade.revision != 0 &&

@@ -48,7 +48,8 @@ struct ToBegin {
 };
 [[nodiscard]] ToBegin to_begin(const Rollout& rollout, const Reading& reading);
 // Returns the members of a plan that has not begun its first step, and how long the plan may take.
-// If the plan runs already, the result has no nodes. `budgets` are those of the cell.
+// If the plan has begun a step or does not run, the result has no nodes. `budgets` are those of the
+// cell.
 [[nodiscard]] ToBegin to_begin(const PlanView& view, const Budgets& budgets);
 
 // Returns whether the node runs another version than the desired one, and stays there without being

@@ -65,8 +65,8 @@ struct Active {
 
 enum class UpgradePhase {
   unknown,
-  // The upgrade has begun, and the release of the desired version is being fetched. An upgrade by a
-  // command skips this phase, since its release must be on disk already.
+  // The upgrade has begun. If it is for a desired version, the release is being fetched. If it is
+  // by a command, the release is on disk already.
   staging,
   // The release for a desired version is on disk, and the new version is not ready yet.
   verifying,

@@ -84,7 +84,8 @@ class ReleaseWatcher {
  private:
   struct Watched {
     Ms ask_at = 0;
-    std::string version = {};  // the new version to publish; empty if there is none
+    // the new version to publish, and then perhaps to desire or roll out; empty if there is none
+    std::string version = {};
     std::optional<IndexedRelease> offer = {};
     std::optional<Release> release = {};  // the release with its manifests
     // The rollout whose records are being written; no value if there is none.

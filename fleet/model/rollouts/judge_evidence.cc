@@ -58,7 +58,7 @@ double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t 
   if (controls <= 0) return 0;
   // The control group's values divide the number line into controls + 1 intervals. If both versions
   // behave alike, a value of the new version lies in each interval with the same chance. It is
-  // worse if it lies above the median, which is in `above` intervals. Of two middle values, the
+  // worse if it lies in one of the `above` intervals above the median. Of two middle values, the
   // upper one is the median.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);

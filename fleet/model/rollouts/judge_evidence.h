@@ -30,7 +30,8 @@
 // from node to node and change with time. In a rollout in the order of the nodes' names, the limit
 // holds only if the names are unrelated to failures: see judge_verdict.h.
 //
-// The cohorts are the nodes with the new version, and the control group:
+// The evidence behaves as follows. The cohorts are the nodes with the new version, and the control
+// group:
 //
 //     no node has failed          the evidence is 1
 //     one cohort has no node      a failure does not change the evidence
@@ -242,21 +243,21 @@ class Cohorts {
 // compared with the failure rate that the control group had before, in two steps:
 //
 // 1. How high can the true failure rate of the control group have been? For each rate L, the
-// group's failures give evidence, of the same kind as in `Evidence`, that the true rate is lower
-// than L. If this evidence reaches 1/bake_alpha, L is ruled out, and so are all higher rates.
-// control_rate_max() is the lowest rate that is ruled out. With a chance of at least 1 -
-// bake_alpha, the true rate is lower, at whatever moment the comparison with the control group
-// ended.
-//
+//    group's failures give evidence, of the same kind as in `Evidence`, that the true rate is
+//    lower than L. If this evidence reaches 1/bake_alpha, L is ruled out, and so are all higher
+//    rates. control_rate_max() is the lowest rate that is ruled out. With a chance of at
+//    least 1 - bake_alpha, the true rate is lower, at whatever moment the comparison with the
+//    control group ended.
 // 2. Do nodes with the new version fail more often than at the rate M? M is control_rate_max()
-// times the ratio of rates that the rollout tolerates. Let k nodes fail while the times at risk of
-// all nodes add up to T. For a rate of r M in place of M, the likelihood ratio is r^k exp(-(r-1) M
-// T). The evidence is the mean of this likelihood ratio over all r in evidence_ratios.
+//    times the ratio of rates that the rollout tolerates. Let k nodes fail while the times at risk
+//    of all nodes add up to T. For a rate of r M in place of M, the likelihood ratio is
+//    r^k exp(-(r-1) M T). The evidence is the mean of this likelihood ratio over all r in
+//    evidence_ratios.
 //
 // The product of this evidence and that of the batches is an e-process for the whole rollout. The
 // rollout is stopped if it reaches 1/(alpha - bake_alpha), so a good version is stopped with a
 // chance of at most alpha. This assumes that the version before would have failed as often during
-// the bake as it did in the control group.
+// the bake as it did in the control group. The comparison of the batches needs no such assumption.
 //
 //     the control group was never seen  the evidence is 1 (its logarithm is 0), since there is no
 //                                       rate to compare with

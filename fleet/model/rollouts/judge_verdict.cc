@@ -62,10 +62,11 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why the batch does not wait for a verdict: the rollout has fewer than judge_nodes_min
-// nodes, or fewer than judge_control_min nodes of the control group are still compared and have not
-// failed. Then the judge's numbers are only shown to people. Returns an empty string if enough
-// nodes are compared.
+// Returns why the batch does not wait for a verdict, or an empty string if enough nodes are
+// compared. The reason is that the rollout has fewer than judge_nodes_min nodes, or that fewer than
+// judge_control_min nodes of the control group are still compared and have not failed. Then the
+// judge's numbers are only shown to people. But in the second case, judge() gives the verdict
+// "worse" if the evidence has reached its limit.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

@@ -83,7 +83,7 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that gets no `confirm` in time goes back by itself. All nodes must have soaked at
+  // A node that gets no `confirm` in time goes back by itself. All nodes must have soaked by
   // `soaked_by`, shortly before the first node of the batch would go back. The soak takes soak_ms,
   // so it must begin before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
