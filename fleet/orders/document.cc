@@ -73,8 +73,7 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
 
 struct There {
   bool is_there = false;
-  std::string why_not =
-      {};  // why the document's order contradicts the existing record; may be empty
+  std::string why_not = {};  // why the order contradicts the existing record; may be empty
 };
 
 // Returns the terms in the record of a rollout, in the form in which programs write them: without

@@ -26,8 +26,9 @@ class Endpoints {
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
   // Each change to a new connection doubles the client's time limits: see stretched(). Each
-  // `long_life` during which a connection works halves them again. The limits do not return to
-  // their first values at once, since clients would then soon give up members that are still slow.
+  // `long_life` during which a connection works, and its member can serve requests, halves them
+  // again. The limits do not return to their first values at once, since clients would then soon
+  // give up members that are still slow.
   static constexpr Milliseconds long_life{60'000};
   // The time limit for the first try to connect. It is short, since another member may answer
   // sooner; stretched() makes later limits longer.
