@@ -25,7 +25,7 @@ class PlanDecider {
   PlanDecision decide() {
     if (plan_.state == PlanState::stopping) return end_stopping();
     if (plan_.state != PlanState::running) return {.over = true};
-    if (is_from_snapshot())
+    if (view_.is_from_snapshot())
       return stop("the store was restored, and nobody knows how far the plan had come", "");
     for (const std::string& id : view_.ids) {
       const PlanMember& record = view_.member(id).record;
@@ -55,10 +55,6 @@ class PlanDecider {
   [[nodiscard]] std::string name() const {
     return std::to_string(plan_.step) + " (" + step().name + ")";
   }
-
-  // Returns whether the store was restored from a snapshot after the plan's last change. The
-  // members may then have done more than the records say, and must not do it again.
-  [[nodiscard]] bool is_from_snapshot() const { return view_.revision < view_.restored; }
 
   // ---- steps
 
@@ -266,7 +262,7 @@ class PlanDecider {
   // reported that the migration has changed nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
-    if (is_from_snapshot()) return false;
+    if (view_.is_from_snapshot()) return false;
     if (plan_.lock.empty()) return true;
     const PlanMember& holder = view_.member(plan_.lock).record;
     if (holder.error) return holder.exit_status == exit_nothing_changed;

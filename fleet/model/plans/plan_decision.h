@@ -107,6 +107,9 @@ struct PlanView {
   [[nodiscard]] MemberSight member(const std::string& id) const;
   // Returns the members that have not come to this step of the plan yet.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t step) const;
+  // Returns whether the store was restored from a snapshot after the plan's last change. The
+  // members may then have done more than the records say, and must not do it again.
+  [[nodiscard]] bool is_from_snapshot() const { return revision < restored; }
 
   bool operator==(const PlanView&) const = default;
 };

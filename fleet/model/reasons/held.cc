@@ -161,6 +161,16 @@ Held undriven(const std::string& id, const Reading& cell) {
           true};
 }
 
+Held not_halted(const PlanView& view, const Reading& cell) {
+  const KeyValue* found = cell.find(key_of(KeyKind::driver, {view.name}));
+  if (found == nullptr || view.plan.state != PlanState::running || !view.is_from_snapshot())
+    return {};
+  const auto driver = read_record<DriverRecord>(found->value);
+  return {"a newer controller than " + (driver ? driver.value().controller : "its driver") +
+              ", to halt it, since it ran when the store was restored",
+          true};
+}
+
 // ---- pinned nodes
 
 void PinnedNodes::take(const NodeView& node) {

@@ -107,6 +107,10 @@ struct Held {
 // Returns the reason to wait if no controller drives the rollout or plan `id`, or an empty Held if
 // a controller drives it. `cell` contains the records of controllers and drivers.
 [[nodiscard]] Held undriven(const std::string& id, const Reading& cell);
+// Returns what a driven plan waits for that was under way in the snapshot of a restored store. Its
+// members do nothing for it, and a controller halts it at once, unless the controller has an older
+// version. `cell` has the records of drivers.
+[[nodiscard]] Held not_halted(const PlanView& view, const Reading& cell);
 
 // ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
 

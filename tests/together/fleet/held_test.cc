@@ -78,6 +78,18 @@ TEST_CASE("work that no controller drives waits for a controller") {
   CHECK_FALSE(undriven("r2", cell).words.empty());
 }
 
+TEST_CASE("a plan of a restored store waits for a newer controller if an older one drives it") {
+  const Reading cell{.found = {record("/fleet/v1/driver/p", R"({"controller":"c2"})")}};
+  PlanView view{.name = "p", .plan = {.state = PlanState::running}, .revision = 7};
+  CHECK(not_halted(view, cell).words.empty());
+  view.restored = 7;
+  CHECK(not_halted(view, cell).words.empty());
+  view.restored = 8;
+  CHECK(not_halted(view, cell).words ==
+        "a newer controller than c2, to halt it, since it ran when the store was restored");
+  CHECK(not_halted(view, cell).needs_person);
+}
+
 TEST_CASE("of nodes that begin one by one, the window that opens first counts") {
   const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
   WindowView windows(no_zone);
