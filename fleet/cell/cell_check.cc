@@ -243,7 +243,7 @@ void check_epoch(const KeyValue& record, std::vector<CheckLine>& lines) {
   lines.push_back({false,
                    "epoch: the store was restored, and no node acts" +
                        (epoch.why.empty() ? "" : ": " + epoch.why),
-                   "when versions and nodes are as they should be: fleetctl accept-epoch"});
+                   "when no rollout is under way any more: fleetctl accept-epoch"});
 }
 
 // Adds a line for each record that keeps nodes from moving to another version: the record `epoch`

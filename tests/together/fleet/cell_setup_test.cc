@@ -396,7 +396,7 @@ TEST_CASE("an epoch that nobody has accepted is named, with the order that accep
   CHECK(wrong(some) ==
         std::vector<std::string>{"epoch: the store was restored, and no node acts: fire"});
   CHECK(line_about(some, "epoch").advice ==
-        "when versions and nodes are as they should be: fleetctl accept-epoch");
+        "when no rollout is under way any more: fleetctl accept-epoch");
   some.records->found.back() = record(key_of(KeyKind::epoch), Epoch{.number = 7, .accepted = true});
   CHECK(wrong(some).empty());
 }
