@@ -125,8 +125,8 @@ ERRORS = [
     ),
     (
         "wrong count: what is committed is still counted as what had failed to last",
-        "    forget_attempts();  // the link names",
-        "    // the link names",
+        "      forget_attempts();\n    }\n    state_.upgrade.reset();",
+        "    }\n    state_.upgrade.reset();",
     ),
     (
         "wrong count: the end of a way back sets back how often AGENT's executable has failed",
