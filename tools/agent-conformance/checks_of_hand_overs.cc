@@ -195,10 +195,11 @@ Check fallback_at_boot() {
       .expected = "The agent says ready, takes the work, and works on.",
       .quotes =
           {{"ROLES",
-            "This fallback is on trial, as a candidate is, and the member failure of its welcome "
-            "has the id \u2018boot\u2019."},
+            "A fallback at the upgrader's own start is on trial, as a candidate is, and the member "
+            "failure of its welcome has the id \u2018boot\u2019."},
            {"ROLES",
-            "After its trial, this fallback is sent committed with the id \u2018boot\u2019."}},
+            "After its trial, a fallback at the upgrader's own start is sent committed with the id "
+            "\u2018boot\u2019."}},
       .needs = {"fallback", "committed", "in-turn"},
       .script = [](const Terms& terms) -> Script {
         Step start = start_fallback(0, boot_welcome + std::string("\n"), 2);
