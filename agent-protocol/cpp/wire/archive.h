@@ -173,15 +173,14 @@ class ReadingArchive : public Refusals {
   }
 
   template <class Enum>
-  bool read(const char* name, std::size_t index, OpenName<Enum>& value, const TextRule& rule) {
+  void read(const char* name, std::size_t index, OpenName<Enum>& value, const TextRule& rule) {
     std::string text;
-    if (!read(name, index, text, rule)) return false;
+    if (!read(name, index, text, rule)) return;
     if (const std::optional<Enum> known = named<Enum>(text)) {
       value.known = *known;
     } else {
       value.later = std::move(text);
     }
-    return true;
   }
 
   bool read(const char* name, std::size_t index, auto& value, const ObjectRule&) {
