@@ -251,9 +251,11 @@ enum class NodeStage {
   failed,       // the node does not keep the new version: it runs the old one, or goes back to it
   unconfirmed,  // the node got no `confirm` in time and went back, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
-  left,         // the rollout has ended, and the node keeps its current version
-  undone,       // the undo has brought back the earlier version
-  kept,         // the undo could not bring back the earlier version
+  // The node keeps its current version: the rollout was aborted before the node got an order, or
+  // somebody else moved the node when its batch began.
+  left,
+  undone,  // the undo has brought back the earlier version
+  kept,    // the undo could not bring back the earlier version
   // The node went back because the judge or a gate gave no verdict in time. When a person resumes
   // the rollout, the node's batch is done again.
   not_judged,

@@ -1,6 +1,7 @@
 // Finds out the state of the batch under way: see RolloutBatchNow in rollout_decider.h.
 #include <algorithm>
 
+#include "fleet/model/records/record_text.h"
 #include "fleet/model/rollouts/rollout_decider.h"
 #include "fleet/model/rollouts/rollout_draft.h"
 
@@ -212,6 +213,18 @@ std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
       });
   if (!terms.max_failed_unsaid || !all || batch.nodes().empty()) return "";
   return std::to_string(failed) + " failed, among them the whole batch";
+}
+
+bool has_kept_node(const RolloutView& view) {
+  return std::any_of(view.nodes.begin(), view.nodes.end(),
+                     [](const auto& one) { return one.second.node.stage == NodeStage::confirmed; });
+}
+
+std::string why_untried(const RolloutView& view, const RolloutBatchNow& batch) {
+  const std::vector<std::string> left = batch.in(NodeStage::left);
+  if (left.size() < batch.nodes().size() || has_kept_node(view)) return "";
+  return "left: " + listed(left) + ", and no node has kept " + view.rollout->terms.version +
+         " so far";
 }
 
 }  // namespace fleet

@@ -157,6 +157,14 @@ class RolloutBatchNow {
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 
+// Returns whether a node of the rollout keeps the new version.
+[[nodiscard]] bool has_kept_node(const RolloutView& view);
+
+// Returns why a rollout has to be paused although `batch` is done, or an empty string. The reason
+// is that all nodes of the batch were left to somebody else, and no node has kept the new version
+// so far: the next batch, which may be much larger, would be the first to try it.
+[[nodiscard]] std::string why_untried(const RolloutView& view, const RolloutBatchNow& batch);
+
 // Makes one decision about a rollout.
 class RolloutDecider {
  public:

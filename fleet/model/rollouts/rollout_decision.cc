@@ -261,17 +261,18 @@ What RolloutDecider::end_batch() {
   rollout.again = 0;
   const bool last = rollout.batch >= rollout.batches;
   rollout.phase = last ? BatchPhase::unknown : BatchPhase::pausing;
-  const std::vector<std::string> unconfirmed = batch_.in(NodeStage::unconfirmed);
   std::string news = "batch " + std::to_string(rollout.batch) + " of " +
                      std::to_string(rollout.batches) + " is done";
-  if (!unconfirmed.empty()) {
-    rollout.state = RolloutState::paused;
-    rollout.reason = "unconfirmed: " + listed(unconfirmed);
-    news += ", and the rollout pauses: " + rollout.reason;
+  std::string why = last ? "" : why_untried(view_, batch_);
+  if (const auto unconfirmed = batch_.in(NodeStage::unconfirmed); !unconfirmed.empty()) {
+    why = "unconfirmed: " + listed(unconfirmed);
   } else if (const auto back = batch_.in(NodeStage::rolled_back); !back.empty()) {
+    why = rollout.reason.empty() ? "went back: " + listed(back) : rollout.reason;
+  }
+  if (!why.empty()) {
     rollout.state = RolloutState::paused;
-    if (rollout.reason.empty()) rollout.reason = "went back: " + listed(back);
-    news += ", and the rollout pauses: " + rollout.reason;
+    rollout.reason = why;
+    news += ", and the rollout pauses: " + why;
   } else if (last) {
     news = end(rollout);
   }
@@ -285,9 +286,7 @@ What RolloutDecider::complete() {
 }
 
 std::string RolloutDecider::end(Rollout& rollout) const {
-  const bool is_kept = std::any_of(view_.nodes.begin(), view_.nodes.end(), [](const auto& one) {
-    return one.second.node.stage == NodeStage::confirmed;
-  });
+  const bool is_kept = has_kept_node(view_);
   rollout.order = RolloutOrder::none;
   // The reason may still name the gates for which the bake was waiting, but the bake is over now.
   if (rollout.state == RolloutState::baking) rollout.reason.clear();

@@ -23,7 +23,8 @@
 //                                   answered by then count as unconfirmed
 //     all are confirmed or ended    records that. After the last batch, the rollout is completed,
 //                                   or bakes first. If a node is unconfirmed or was ordered to
-//                                   go back, the rollout is paused. Otherwise the next batch begins
+//                                   go back, the rollout is paused, and also if no node has tried
+//                                   the version (why_untried()). Otherwise the next batch begins
 //                                   after the time `pause`. If a batch got no verdict, it is done
 //                                   again when a person resumes the rollout: the nodes that went
 //                                   back for lack of a verdict begin anew

@@ -23,8 +23,8 @@ $(fleet_worlds): $(fleet_world_unit); $(make_archive)
 # ---- tests that try all orders of events, or make many random steps: compiled with optimization
 
 fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
-  rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
-  judge_watch_test judge_health_test budgets_simulate_test undo_scale_test
+  rollout_simulate_test plan_simulate_test rollout_driver_test rollout_left_test driver_test \
+  desired_test judge_test judge_watch_test judge_health_test budgets_simulate_test undo_scale_test
 long_tests += $(BUILD)/tests/together/fleet/rollout_explore_test
 fleet_walk_unit := $(call fleet_test_unit,walks,$(fleet_walk_tests))
 $(fleet_walk_unit): CXXFLAGS += -O1
