@@ -1,6 +1,8 @@
 // Implements `fleetctl settings`, which shows and changes the settings of the cell.
 #include "fleet/model/records/settings.h"
 
+#include <algorithm>
+
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
@@ -34,6 +36,20 @@ int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings
   return say(words_if_done);
 }
 
+// Says so if no node has the label of a budget, which then limits nothing. The label may be
+// misspelt.
+int say_if_unlabelled(Asker& asker, const std::string& label) {
+  const auto reply =
+      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
+  const auto* const reading = std::get_if<fleet::Reading>(&reply);
+  if (reading == nullptr) return exit_done;
+  const auto nodes = fleet::nodes_in(*reading);
+  const bool is_used = std::any_of(nodes.begin(), nodes.end(), [&](const fleet::NodeView& node) {
+    return node.info.labels.contains(label);
+  });
+  return is_used ? exit_done : say("no node has the label " + label + ", so this limits nothing");
+}
+
 }  // namespace
 
 int list_settings(const Options& options, Asker& asker) {
@@ -56,8 +72,11 @@ int set_setting(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   const fleet::Settings wanted{{{options.setting, options.value}}};
-  return change(options, asker, set, fleet::write_record(wanted),
-                "the setting " + options.setting + " is " + options.value);
+  const int status = change(options, asker, set, fleet::write_record(wanted),
+                            "the setting " + options.setting + " is " + options.value);
+  constexpr std::string_view budget = "unavailable.";
+  if (status != exit_done || !options.setting.starts_with(budget)) return status;
+  return say_if_unlabelled(asker, options.setting.substr(budget.size()));
 }
 
 int unset_setting(const Options& options, Asker& asker) {
