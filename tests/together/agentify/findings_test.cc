@@ -104,6 +104,19 @@ TEST_CASE("the doctor names an address once, and says how long it has waited for
                    "stays behind.") == 1);
 }
 
+TEST_CASE("the doctor warns of a daemon whose sessions or jobs would end with each upgrade") {
+  Findings seen;
+  seen.end = {.signal = SIGTERM};
+  const auto warned = [&](const char* name) {
+    const std::vector<std::string> said = sentences_on(seen, known_daemon(name));
+    return said.back().starts_with("Warning: each upgrade and each stop ends its ");
+  };
+  CHECK(warned("sshd"));
+  CHECK(warned("cron"));
+  CHECK_FALSE(warned("nginx"));
+  CHECK_FALSE(warned("no-such-daemon"));
+}
+
 TEST_CASE("the doctor proposes that a daemon that shows nothing is ready after a time") {
   Findings seen;
   seen.end = {.ignored = {{SIGTERM, 10s}, {SIGINT, 5s}, {SIGQUIT, 5s}}, .signal = SIGKILL};

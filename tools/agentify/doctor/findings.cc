@@ -158,6 +158,9 @@ constexpr KnownDaemon known_daemons[] = {
     {"chronyd", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -p)", "", "-n"},
     {"named", "", "", "-f"},
     {"exim4", "", "", "-bdf"},
+    {"sshd", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "", "-D", "sessions"},
+    {"cron", "", "", "-f", "jobs"},
+    {"atd", "", "", "-f", "jobs"},
     {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
 
 // Returns the probe for a socket, as a value of --ready. If the socket listens on all addresses,
@@ -178,8 +181,9 @@ std::string probe_of(const Listener& listener) {
   return "";
 }
 
-// Returns the value for --ready: `notify`, or a probe of the first socket that accepts connections.
-// tcp sockets are preferred, because the path of a unix socket may differ after a restart.
+// Returns the value for --ready: `notify`, or a probe of the first socket that accepts connections,
+// or else `after:3s`. tcp sockets are preferred, because the path of a unix socket may differ after
+// a restart.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {
@@ -187,7 +191,7 @@ std::string ready_of(const Findings& findings) {
       if (listener.kind == kind) return probe_of(listener);
     }
   }
-  return "";
+  return "after:3s";
 }
 
 // Returns the value for --stop. A signal other than SIGKILL that has ended the daemon gets no time
@@ -303,11 +307,7 @@ bool StartWatch::look(const StartLook& look, Duration now, Findings& findings) {
 std::vector<std::string> options_for(const Findings& findings, const KnownDaemon* known) {
   std::vector<std::string> options;
   if (!findings.check.empty()) options.push_back("--check=" + findings.check);
-  if (const std::string ready = ready_of(findings); !ready.empty()) {
-    options.push_back("--ready=" + ready);
-  } else {
-    options.emplace_back("--ready=after:3s");
-  }
+  options.push_back("--ready=" + ready_of(findings));
   const bool finishes = known != nullptr && !known->stop.empty();
   options.push_back("--stop=" + (finishes ? std::string(known->stop) : stop_of(findings.end)));
   return options;
@@ -357,6 +357,10 @@ std::vector<std::string> sentences_on(const Findings& findings, const KnownDaemo
     lines.emplace_back("No command is known that checks its configuration: give one by --check.");
   } else {
     lines.push_back("This command finds its configuration in order: " + findings.check);
+  }
+  if (known != nullptr && !known->lost.empty()) {
+    lines.push_back("Warning: each upgrade and each stop ends its " + std::string(known->lost) +
+                    ", since no process of a daemon outlives its stop.");
   }
   return lines;
 }

@@ -75,6 +75,8 @@ struct KnownDaemon {
   std::string_view check;
   std::string_view stop;        // a stop plan that lets the daemon finish its work, or ""
   std::string_view foreground;  // the arguments that keep the daemon in the foreground
+  // the processes of the daemon that should survive a stop, but do not under agentify, or ""
+  std::string_view lost = {};
 };
 [[nodiscard]] const KnownDaemon* known_daemon(std::string_view name);
 
