@@ -127,7 +127,8 @@ std::vector<std::string> node_page(const NodeView& node, const Waits& waits) {
   }
   for (const auto& [component, upgrade] : node.upgrades) {
     rows.push_back({"  upgrade", component + " " + upgrade_words(node, component, upgrade) + " (" +
-                                     upgrade.attempt + ", " + upgrade.changed + ")"});
+                                     upgrade.attempt + (upgrade.changed.empty() ? "" : ", ") +
+                                     upgrade.changed + ")"});
   }
   for (const auto& [component, by] : node.claims) {
     rows.push_back({"  claimed", component + " by " + (by.empty() ? "somebody" : by) +

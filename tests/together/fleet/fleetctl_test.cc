@@ -91,11 +91,12 @@ TEST_CASE("a new version that has replaced the old one is shown as on trial, not
   const Reading reading{.revision = 1,
                         .found = {record("/fleet/v1/node/n1/versions", R"({"shop":"2"})"),
                                   record("/fleet/v1/node/n1/upgrade/shop",
-                                         R"({"phase":"cutover-ready","from":"1","to":"2"})")}};
+                                         R"({"phase":"cutover-ready","from":"1","to":"2",)"
+                                         R"("attempt":"r.apply.1"})")}};
   const auto nodes = nodes_in(reading);
 
   CHECK(fleetctl::node_table(nodes).back().ends_with("  shop on trial: 2"));
-  CHECK(fleetctl::node_page(nodes.front()).back().starts_with("  upgrade  shop on trial: 2 ("));
+  CHECK(fleetctl::node_page(nodes.front()).back() == "  upgrade  shop on trial: 2 (r.apply.1)");
 }
 
 TEST_CASE("a node that a person has pinned to a version is shown as pinned, by whom and why") {
