@@ -207,12 +207,19 @@ std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
   if (failed >= most) {
     return std::to_string(failed) + " failed, max-failed is " + std::to_string(most);
   }
-  const bool all = std::all_of(
-      batch.nodes().begin(), batch.nodes().end(), [](const RolloutBatchNow::Node& node) {
-        return node.record.stage == NodeStage::failed || node.stand.what == Standing::failed;
-      });
-  if (!terms.max_failed_unsaid || !all || batch.nodes().empty()) return "";
-  return std::to_string(failed) + " failed, among them the whole batch";
+  // A node that was left to somebody else has not tried the version.
+  std::int64_t tried = 0;
+  std::int64_t tried_and_failed = 0;
+  for (const RolloutBatchNow::Node& node : batch.nodes()) {
+    const bool has_failed =
+        node.record.stage == NodeStage::failed || node.stand.what == Standing::failed;
+    const bool was_left =
+        node.record.stage == NodeStage::left || node.stand.what == Standing::claimed;
+    tried += !was_left;
+    tried_and_failed += has_failed;
+  }
+  if (!terms.max_failed_unsaid || tried == 0 || tried_and_failed < tried) return "";
+  return std::to_string(failed) + " failed, among them every node of the batch that has tried it";
 }
 
 bool has_kept_node(const RolloutView& view) {

@@ -153,7 +153,7 @@ class RolloutBatchNow {
 
 // Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty string
 // if the rollout goes on. If the terms have `max_failed_unsaid`, the rollout also has to be aborted
-// if all nodes of `batch` have failed.
+// if all nodes of `batch` that have tried the version have failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 

@@ -18,14 +18,17 @@ using namespace fleet;
 struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
 
-  explicit Bench(NodeStage first) {
-    const Rollout rollout{.terms = {.component = "agent", .version = "2"},
-                          .state = RolloutState::rolling,
-                          .batch = 1,
-                          .batches = 3};
-    for (std::uint64_t batch = 0; batch < 3; ++batch) {
-      store.put(key_of(KeyKind::rollout_batch, {"r"}, batch),
-                write_record(RolloutBatch{.nodes = {"n" + std::to_string(batch + 1)}}));
+  explicit Bench(NodeStage first) : Bench(first, {{"n1"}, {"n2"}, {"n3"}}, 1) {}
+  Bench(NodeStage first, const std::vector<std::vector<std::string>>& batches, std::int64_t batch) {
+    const Rollout rollout{
+        .terms = {.component = "agent", .version = "2", .max_failed_unsaid = true},
+        .state = RolloutState::rolling,
+        .batch = batch,
+        .batches = static_cast<std::int64_t>(batches.size()),
+        .failed = first == NodeStage::failed ? 1 : 0};
+    for (std::uint64_t each = 0; each < batches.size(); ++each) {
+      store.put(key_of(KeyKind::rollout_batch, {"r"}, each),
+                write_record(RolloutBatch{.nodes = batches[each]}));
     }
     store.put(key_of(KeyKind::rollout_node, {"r", "n1"}),
               write_record(RolloutNode{.stage = first}));
@@ -71,6 +74,15 @@ TEST_CASE("a rollout goes on after a batch that was left if a node has kept the 
   const Bench bench(NodeStage::confirmed);
   CHECK(bench.stage("n2") == NodeStage::left);
   CHECK(bench.stage("n3") == NodeStage::preparing);
+}
+
+TEST_CASE("without --max-failed, a batch that failed or was left aborts the rollout") {
+  const Bench bench(NodeStage::failed, {{"n1", "n2"}, {"n3"}}, 0);
+  CHECK(bench.stage("n2") == NodeStage::left);
+  CHECK(bench.stage("n3") == NodeStage::waiting);
+  CHECK(bench.rollout().state == RolloutState::aborted);
+  CHECK(bench.rollout().reason.starts_with(
+      "1 failed, among them every node of the batch that has tried it"));
 }
 
 }  // namespace
