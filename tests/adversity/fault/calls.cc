@@ -36,7 +36,7 @@ const std::map<long, const char*>& names() {
       CALL(close_range),  CALL(madvise),        CALL(prctl),      CALL(restart_syscall),
       CALL(statx),        CALL(getppid),        CALL(pwritev2),   CALL(splice),
       CALL(mknodat),      CALL(mkdirat),        CALL(fstatfs),    CALL(geteuid),
-      CALL(sched_yield),  CALL(fdatasync),
+      CALL(sched_yield),  CALL(fdatasync),      CALL(fchmod),
 #ifdef SYS_open
       CALL(open),         CALL(stat),           CALL(lstat),      CALL(access),
       CALL(readlink),     CALL(poll),           CALL(epoll_wait), CALL(dup2),
