@@ -81,8 +81,8 @@ struct Written {
   char bytes[size]{};
 };
 
-// Called at compile time if there are more values than {}. The function is not constexpr, so the
-// compilation fails, and the compiler's message shows this name.
+// Called at compile time if a form has more values than places {}. The function is not constexpr,
+// so the compilation fails, and the compiler's message shows this name.
 void a_value_has_no_place();
 
 // Converts the text `written` to a form for filled(), at compile time: replaces each {} by one

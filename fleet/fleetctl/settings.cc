@@ -36,8 +36,8 @@ int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings
   return say(words_if_done);
 }
 
-// Says so if no node has the label of a budget, which then limits nothing. The label may be
-// misspelt.
+// Prints a warning if no node has the label of a new budget, perhaps because the label is misspelt:
+// such a budget limits nothing.
 int say_if_unlabelled(Asker& asker, const std::string& label) {
   const auto reply =
       read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities()});
@@ -74,9 +74,9 @@ int set_setting(const Options& options, Asker& asker) {
   const fleet::Settings wanted{{{options.setting, options.value}}};
   const int status = change(options, asker, set, fleet::write_record(wanted),
                             "the setting " + options.setting + " is " + options.value);
-  constexpr std::string_view budget = "unavailable.";
-  if (status != exit_done || !options.setting.starts_with(budget)) return status;
-  return say_if_unlabelled(asker, options.setting.substr(budget.size()));
+  const auto budgets = fleet::cell_settings(wanted).unavailable;
+  if (status != exit_done || budgets.empty()) return status;
+  return say_if_unlabelled(asker, budgets.begin()->first);
 }
 
 int unset_setting(const Options& options, Asker& asker) {

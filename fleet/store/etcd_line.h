@@ -37,8 +37,8 @@ class EtcdLine {
     // Called when the client has a newer connection than this rider. May destroy this rider and
     // others.
     virtual void leave() = 0;
-    // Sends the member a heartbeat request. Returns false if this rider cannot send one now or at
-    // all.
+    // Sends the member a heartbeat request. Returns false if this rider cannot send one now, or if
+    // riders of its kind never can.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
     // Returns the number of the connection that this rider used last, or 0 if it has used none.

@@ -196,8 +196,8 @@ const NodeSight& RolloutView::sight(const std::string& node) const {
 void RolloutView::take(const KeyValue& record) {
   if (record.key == key_of(KeyKind::rollout, {id})) {
     revision = record.modified;
-    // If the driver itself has written the record, the caller does not know when the record was
-    // created, and passes 0. Then keep the known number.
+    // After a write by the driver itself, the caller does not know at which revision the record was
+    // created, and passes 0. In this case, keep the revision that is known already.
     if (record.created != 0) created = record.created;
   }
   if (record.key == key_of(KeyKind::epoch)) restored = record.created;
