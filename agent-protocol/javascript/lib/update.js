@@ -52,6 +52,12 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   const published = directory !== undefined || url !== undefined;
   if (published && keys === undefined) refuse('directory and url need keys, a directory of keys');
   if (!published && keys !== undefined) refuse('keys belong to directory and url');
+  try {
+    // Without this check, a wrong path would be noticed only when a newer version is published.
+    if (published) fs.readdirSync(keys);
+  } catch (error) {
+    refuse(`keys: ${error.message}`);
+  }
   if (keep !== undefined && !(Number.isInteger(keep) && keep >= 1)) {
     refuse('keep is a number of releases, at least 1');
   }

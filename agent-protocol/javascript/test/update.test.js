@@ -143,8 +143,9 @@ function makeWorld(context) {
     answerAdd: (version) => answer('add', { release: { version } }),
     calls: () => fs.existsSync(path.join(place, 'calls')) ?
       fs.readFileSync(path.join(place, 'calls'), 'utf8') : '',
-    update: (agent = luckyAgent()) => update({ agent, url: 'https://example.org/web.json', keys: place,
-      releases: place, programs: place, package: 'web' }),
+    place,
+    update: (agent = luckyAgent(), keys = place) => update({ agent,
+      url: 'https://example.org/web.json', keys, releases: place, programs: place, package: 'web' }),
   };
   world.answerList();
   answer('try', { running: '1.0.0' });
@@ -152,6 +153,14 @@ function makeWorld(context) {
 }
 
 const due = { running: '1.0.0', id: 'u', release: { version: '1.2.0', executable: '/web' } };
+
+test('keys that are no directory are refused before anything is looked for', async (context) => {
+  const world = makeWorld(context);
+  const missing = path.join(world.place, 'missing');
+  await assert.rejects(world.update(luckyAgent(), missing),
+    { message: /^cannot update: keys: ENOENT: .*\/missing'$/ });
+  assert.strictEqual(world.calls(), '');
+});
 
 test('the releases are read when an upgrade may be requested, and not before', async (context) => {
   const world = makeWorld(context);
