@@ -33,7 +33,7 @@ Result<Command> command_in(const Order& order, const Orderer& orderer) {
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
   for (const auto& [name, value] : body.value().members) {
     if (std::find(command_members.begin(), command_members.end(), name) == command_members.end())
-      return Refusal{"there is no member " + name};
+      return Refusal{no_member(name, {command_members.begin(), command_members.end()})};
   }
   // A command without a valid id cannot be parsed, so use a provisional id. The final id, below,
   // contains the action, which is known only after the parsing.

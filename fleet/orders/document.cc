@@ -20,9 +20,6 @@ using agent_protocol::Result;
 // The kinds of records of which a document may contain several, each with a name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// These members say who wrote a record, when, by which order (`trace`), and in which format (`v`).
-// They differ in each write, so they are not compared.
-constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 // The terms of a rollout that are filled in when it begins, whatever their values in the document
 // are.
@@ -44,7 +41,8 @@ JsonTree tree_of_text(const std::string& text) {
   return tree ? tree.value() : json_object();
 }
 
-// Returns one line for each member in which the two records differ.
+// Returns one line for each member in which the two records differ, without the signatures, which
+// differ in each write.
 std::vector<std::string> differences(JsonTree before, JsonTree after) {
   for (const char* name : signatures) {
     before.members.erase(name);
@@ -109,7 +107,7 @@ There rollout_there(const Order& order, const KeyValue& found) {
   const auto names = member_names<RolloutTerms>();
   const JsonTree body = tree_of_text(order.body);
   for (const auto& [name, value] : body.find("terms")->members) {
-    if (std::ranges::find(names, name) == names.end()) return {true, "there is no member " + name};
+    if (std::ranges::find(names, name) == names.end()) return {true, no_member(name, names)};
     const JsonTree* is = there.value().find(name);
     if (may_come_of(name, is, wanted.value().find(name))) continue;
     return {true, "it is there already, with other terms: " + name + " is " +

@@ -5,8 +5,10 @@
 // output.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -55,6 +57,14 @@ struct RecordSet {
                                                            const JsonTree& before,
                                                            const CellFacts& facts,
                                                            const Orderer& orderer);
+
+// These members say who wrote a record, when, by which order (`trace`), and in which format (`v`).
+// Programs write them, not people.
+inline constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
+
+// Returns the reason to refuse a person's JSON that has a member with the unknown name `name`. The
+// reason also names the known members, so that the person finds the right name.
+[[nodiscard]] std::string no_member(std::string_view name, const std::vector<std::string>& known);
 
 // Returns a note for the person if a document may not write the desired version `wanted` over
 // `found`, and otherwise an empty string. It may not if both name the same version, and `found` is

@@ -29,30 +29,28 @@ constexpr auto plan_members =
     std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
                                      "ignore_window", "over_budget", "target"});
 
-// Returns the first member in a person's JSON that the person may not write, or an empty string if
-// there is none.
-std::string wrong_member(const JsonTree& plan) {
+// Returns why a person's JSON is refused if it has a member that the person may not write, and
+// otherwise no value.
+std::optional<Refusal> wrong_member(const JsonTree& plan) {
   for (const auto& [name, value] : plan.members) {
-    if (std::ranges::find(plan_members, name) == plan_members.end()) return name;
+    if (std::ranges::find(plan_members, name) == plan_members.end())
+      return Refusal{no_member(name, {plan_members.begin(), plan_members.end()})};
   }
   const JsonTree* steps = plan.find("steps");
   const auto names = member_names<PlanStep>();
   for (const JsonTree& step : steps == nullptr ? std::vector<JsonTree>() : steps->elements) {
     for (const auto& [name, value] : step.members) {
-      if (std::ranges::find(names, name) == names.end()) {
-        return name + " of step " + step.text_of("name");
-      }
+      if (std::ranges::find(names, name) == names.end())
+        return Refusal{"step " + step.text_of("name") + ": " + no_member(name, names)};
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 Result<Plan> asked_in(const Order& order) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"it is no JSON object: " + body.reason()};
-  if (const std::string wrong = wrong_member(body.value()); !wrong.empty()) {
-    return Refusal{"there is no member " + wrong};
-  }
+  if (const auto wrong = wrong_member(body.value())) return *wrong;
   auto asked = read_record<Plan>(order.body);
   if (!asked) return asked.refusal();
   if (const auto why = why_no_plan(asked.value())) return Refusal{*why};

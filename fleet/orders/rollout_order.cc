@@ -43,7 +43,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   const auto names = member_names<RolloutTerms>();
   for (const auto& [name, value] : terms.value().members) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return Refusal{"terms: there is no member " + name};
+      return Refusal{"terms: " + no_member(name, names)};
     }
   }
   JsonTree record = json_object();

@@ -40,7 +40,7 @@ Result<Record> checked(const Asked& asked, JsonTree& kept) {
   for (const auto& [name, member] : asked.body.members) {
     if (name == "v" || std::find(names.begin(), names.end(), name) != names.end()) continue;
     const JsonTree* before = asked.before.find(name);
-    if (before == nullptr || *before != member) return Refusal{"there is no member " + name};
+    if (before == nullptr || *before != member) return Refusal{no_member(name, names)};
     kept.members[name] = member;
   }
   return read_record<Record>(write_tree(asked.body));
@@ -230,6 +230,15 @@ std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& b
   if (key.kind == KeyKind::desired) return {release, prefix_of(KeyKind::node_info)};
   const std::string& node = key.names.front();
   return {release, node_prefix(node), key_of(KeyKind::identity, {node_kind, node})};
+}
+
+std::string no_member(std::string_view name, const std::vector<std::string>& known) {
+  std::string text = "there is no member " + std::string(name) + "; the members are ";
+  for (const std::string& each : known) {
+    if (std::ranges::find(signatures, each) != signatures.end()) continue;
+    text += (text.ends_with("are ") ? "" : ", ") + each;
+  }
+  return text;
 }
 
 std::string why_stays_refused(const ParsedKey& key, const std::string& found,

@@ -94,7 +94,8 @@ TEST_CASE("an unknown member is refused as a mistake") {
                     "window/night", reading({}), moment);
 
   CHECK(decision.response.status == 400);
-  CHECK(decision.response.body == R"({"status":400,"reason":"there is no member day"})");
+  CHECK(decision.response.body == R"({"status":400,"reason":"there is no member day; )"
+                                  R"(the members are days, start, duration_s, time_zone"})");
 }
 
 // Requirements (tests/judging/rows): A-46

@@ -192,10 +192,12 @@ TEST_CASE("a plan that cannot be run is refused with the reason") {
     return bench.refusal({.subject = "plan/" + name, .body = body});
   };
   CHECK(why("[") != "");
-  CHECK(why(R"({"version":"3","stepps":[]})") == "there is no member stepps");
+  CHECK(why(R"({"version":"3","stepps":[]})") ==
+        "there is no member stepps; the members are version, component, agent, soak_ms, steps, "
+        "ignore_window, over_budget, target");
   CHECK(why(R"({"version":"3"})") == "it has no steps");
   CHECK(why(R"({"version":"3","steps":[{"name":"a","class":"any","hook":"h","timeout":5000}]})") ==
-        "there is no member timeout of step a");
+        "step a: there is no member timeout; the members are name, class, hook, timeout_ms, migrate");
   CHECK(why(plan_text, "events") ==
         "no plan is called events: events is the name of the driver that writes the history");
   const std::string target = plan_text.substr(0, plan_text.size() - 1) + R"(,"target":"x*"})";
@@ -263,7 +265,8 @@ TEST_CASE("a command that is wrong in itself is refused") {
   CHECK(bench.refusal(upgrade_of("n1", R"("version":"1.0","downgrade":true)")).empty());
   CHECK(bench.refusal(upgrade_of("n1", R"("reason":"x")")) == "a version is needed");
   CHECK(bench.refusal(upgrade_of("n1", R"("version":"2.0","digest":"x")")) ==
-        "there is no member digest");
+        "there is no member digest; the members are action, version, reason, downgrade, "
+        "not_after_ms");
   CHECK(bench.refusal(upgrade_of("n1", R"("version":"2.0","not_after_ms":999)")) ==
         "not_after_ms is at least 1000");
   Order other = upgrade_of("n1");
@@ -504,8 +507,8 @@ TEST_CASE("a document that names terms as they are by default begins its rollout
   CHECK(bench.refusal(rollout + R"(,"seed":"0"}}})") != "");
   CHECK(bench.refusal(rollout + R"(,"batches":"0"}}})") != "");
   CHECK(bench.refusal(rollout + R"(,"min_protocol":1}}})") != "");
-  CHECK(bench.refusal(rollout + R"(,"sead":"one"}}})") ==
-        "rollout/spring: there is no member sead");
+  CHECK(bench.refusal(rollout + R"(,"sead":"one"}}})")
+            .starts_with("rollout/spring: there is no member sead; the members are component, "));
   CHECK(bench.refusal(rollout + R"(,"undo":true,"seed":"one"}}})").empty());
 }
 
