@@ -63,7 +63,8 @@ class Follower {
   FollowerStep check_and_begin() const {
     if (!is_done(HookVerb::check)) return hook(HookVerb::check);
     if (status(HookVerb::check) >= exit_not_run) return fail_of(HookVerb::check);
-    if (status(HookVerb::check) != 0) return next(own_.step + 1, "skipped: " + facts_.output);
+    if (status(HookVerb::check) != 0)
+      return next(own_.step + 1, "skipped: " + ended_text(HookVerb::check));
     return begin_to_act();
   }
 
@@ -170,11 +171,14 @@ class Follower {
     return write(member);
   }
 
+  // Says how the hook ended, with the last line of its output.
+  [[nodiscard]] std::string ended_text(HookVerb verb) const {
+    return step().hook + " " + std::string(text_of(verb)) + ": exit status " +
+           std::to_string(status(verb)) + (facts_.output.empty() ? "" : ": " + facts_.output);
+  }
+
   [[nodiscard]] FollowerStep fail_of(HookVerb verb) const {
-    return fail(step().hook + " " + std::string(text_of(verb)) + ": exit status " +
-                    std::to_string(status(verb)) +
-                    (facts_.output.empty() ? "" : ": " + facts_.output),
-                status(verb));
+    return fail(ended_text(verb), status(verb));
   }
 
   [[nodiscard]] FollowerStep write(const PlanMember& member) const {

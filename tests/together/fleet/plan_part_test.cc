@@ -69,6 +69,18 @@ TEST_CASE("nothing is begun while a hook runs or a transaction is under way") {
   CHECK(part.step(seen(at_one, 11)) == FollowerStep{NothingToDo{}});
 }
 
+TEST_CASE("a member that skips a step says how its hook ended") {
+  const auto text_after = [](const HookEnded& ended) {
+    PlanPart part = waiting_part();
+    static_cast<void>(part.step(seen(at_one, 11)));
+    const FollowerStep step = part.step(ended);
+    return write_in(step) ? write_in(step)->member.message : "";
+  };
+  CHECK(text_after({1, "it has the new schema"}) ==
+        "skipped: h check: exit status 1: it has the new schema");
+  CHECK(text_after({1}) == "skipped: h check: exit status 1");
+}
+
 TEST_CASE("a member's writes compare that this instance acts for the node") {
   PlanPart part = waiting_part();
   const FollowerStep first = part.step(seen({}, 0));
