@@ -74,7 +74,8 @@ int remove_window(const Options& options, Asker& asker) {
   const Placed placed =
       place(options, asker, {.deed = fleet::Deed::erase, .subject = "window/" + options.group});
   const bool was_absent = placed.refused && placed.refused->why == fleet::OrderRefused::Why::absent;
-  if (placed.status != exit_done && !was_absent) return say_refused(placed);
+  if (was_absent) return say(options.group + " had no window, so nothing is changed");
+  if (placed.status != exit_done) return say_refused(placed);
   return say(options.group + " has no window now" +
              (options.group == "all"
                   ? ""
