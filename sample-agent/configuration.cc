@@ -58,13 +58,7 @@ std::optional<std::uint64_t> parse_duration(std::string_view text) {
   return *number * known->ms;
 }
 
-bool take_duration(std::string_view argument, Configuration& configuration) {
-  constexpr std::string_view name = "--rotate-wait=";
-  if (!argument.starts_with(name)) return false;
-  const auto duration_ms = parse_duration(argument.substr(name.size()));
-  if (duration_ms) configuration.rotate_wait_ms = *duration_ms;
-  return duration_ms.has_value();
-}
+constexpr std::string_view rotate_wait_name = "--rotate-wait=";
 
 bool take_path(std::string_view argument, Configuration& configuration) {
   const auto option = std::ranges::find_if(path_options, [argument](const PathOption& known) {
@@ -101,8 +95,11 @@ Result<Configuration> parse_arguments(std::span<const std::string_view> argument
       configuration.task = argument == "--help" ? Task::show_help : Task::show_version;
       return configuration;
     }
-    if (take_flag(argument, configuration) || take_path(argument, configuration) ||
-        take_duration(argument, configuration)) {
+    if (take_flag(argument, configuration) || take_path(argument, configuration)) continue;
+    if (argument.starts_with(rotate_wait_name)) {
+      const auto duration_ms = parse_duration(argument.substr(rotate_wait_name.size()));
+      if (!duration_ms) return Refusal{std::string(argument) + " is no duration such as 5s or 2m"};
+      configuration.rotate_wait_ms = *duration_ms;
       continue;
     }
     return Refusal{"unknown argument " + std::string(argument)};

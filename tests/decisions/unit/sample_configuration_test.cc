@@ -103,12 +103,15 @@ TEST_CASE("help and version need nothing else") {
 }
 
 TEST_CASE("an argument that is not known is refused by its name") {
-  for (const char* unknown :
-       {"--colour", "more", "", "--input=", "--input", "--gate=open", "--commit=", "--self-test=1",
-        "-v", "--", "--rotate-wait=", "--rotate-wait=5", "--rotate-wait=s", "--rotate-wait=-1s",
-        "--rotate-wait=25h", "--rotate-wait=1d", "--rotate-wait=1s "}) {
+  for (const char* unknown : {"--colour", "more", "", "--input=", "--input", "--gate=open",
+                              "--commit=", "--self-test=1", "-v", "--"}) {
     INFO(unknown);
     CHECK(refusal(least_and(unknown)) == std::string("unknown argument ") + unknown);
+  }
+  for (const char* wrong :
+       {"--rotate-wait=", "--rotate-wait=5", "--rotate-wait=s", "--rotate-wait=-1s",
+        "--rotate-wait=25h", "--rotate-wait=1d", "--rotate-wait=1s "}) {
+    CHECK(refusal(least_and(wrong)) == wrong + std::string(" is no duration such as 5s or 2m"));
   }
 }
 
