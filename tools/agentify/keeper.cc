@@ -330,6 +330,9 @@ void become_keeper(KeeperPlan plan, OwnedFd socket) {
                            relay.source(), relay.sink()};
   for (int i = 0; i < plan.child.passed; ++i)
     kept.push_back(upgrader::first_passed_descriptor + i);
+  // The child makes its readiness pipe a copy with this number. If the number were free, a file
+  // that the keeper opens, such as the lock, could get it, and the child would lose that file.
+  if (plan.child.ready_pipe >= 0) kept.push_back(plan.child.ready_descriptor);
   close_others(std::move(kept));
   Keeper(std::move(plan), std::move(socket), std::move(relay)).run();
 }

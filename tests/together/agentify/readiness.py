@@ -4,6 +4,7 @@ the messages of a daemon on its NOTIFY_SOCKET."""
 
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -241,6 +242,25 @@ def test_fd_closed_without_a_newline(stage):
     daemon = [stage.script("daemon", "exec 5>&-; " + WAITS)]
     one = stage.agentify("--ready=fd:5", daemon=daemon).activate()
     not_yet(stage, one)
+
+
+def test_fd_takes_the_number_of_no_other_descriptor(stage):
+    """--ready=fd: whichever number is named, the daemon inherits its lock, and a daemon that cannot
+    be executed ends agentify with status 126"""
+    busy = stage.directory / "busy"
+    shutil.copy("/bin/sleep", busy)
+    daemon = [stage.script("daemon", WAITS)]
+    # The kernel executes no file that is open for writing.
+    with open(busy, "r+b"), open(stage.directory / "lock", "a+") as lock:
+        for number in range(4, 17):
+            one = stage.agentify(f"--ready=fd:{number}", daemon=daemon, lock=lock).activate()
+            files = Path(f"/proc/{stage.read('pid')}/fd")
+            assert str(stage.directory / "lock.daemon") in map(os.readlink, files.iterdir()), number
+            one.stop()
+            one.wait()
+            (stage.directory / "pid").unlink()
+            two = stage.agentify(f"--ready=fd:{number}", daemon=[str(busy), "9"]).activate()
+            assert two.wait() == 126, number
 
 
 def test_fd_that_is_taken(stage):
