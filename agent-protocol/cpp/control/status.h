@@ -135,15 +135,20 @@ inline constexpr std::size_t requests_max = 16;
   return nullptr;
 }
 
-[[nodiscard]] inline const Ending* find_ending(const Status& status, const std::string& id) {
-  for (const Ending& ending : status.endings) {
-    if (ending.id == id) return &ending;
-  }
-  return nullptr;
-}
-
 [[nodiscard]] inline bool is_under_way(const Status& status, const std::string& id) {
   return status.upgrade && status.upgrade->id == id;
+}
+
+// Returns how the last upgrade with this id ended, or null if it has not ended. An agent may choose
+// the same id for several upgrades. While one of them is under way, the endings of the earlier ones
+// do not count: they have another time `accepted`.
+[[nodiscard]] inline const Ending* find_ending(const Status& status, const std::string& id) {
+  for (const Ending& ending : status.endings) {
+    if (ending.id != id) continue;
+    const bool is_earlier = is_under_way(status, id) && status.upgrade->accepted != ending.accepted;
+    return is_earlier ? nullptr : &ending;
+  }
+  return nullptr;
 }
 
 }  // namespace upgraderctl

@@ -401,6 +401,21 @@ TEST_CASE("an upgrade that is only followed is asked for by nobody") {
   CHECK(talk.ended_with() == exit_done);
 }
 
+TEST_CASE("an ending of an earlier upgrade with the same id does not end the one under way") {
+  Talk talk(errand_for(Goal::ending));
+  Ending earlier = ending_of("u1", "committed");
+  earlier.accepted = at(2);
+  talk.status.endings = {earlier};
+  talk.status.upgrade = upgrade_called("u1");
+  talk.look();
+  CHECK_FALSE(talk.finish);
+
+  talk.status.upgrade.reset();
+  talk.status.endings = {ending_of("u1", "fell_back"), earlier};
+  talk.look();
+  CHECK(talk.ended_with() == exit_fell_back);
+}
+
 // ---- ids that an earlier request has used, and requests that end although a fact is missing
 
 namespace {

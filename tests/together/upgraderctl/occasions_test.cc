@@ -181,6 +181,20 @@ TEST_CASE("upgrades that are in both status files of one upgrader are reported o
   CHECK(run_all(occasions, 0s) == "u1 ");
 }
 
+TEST_CASE("each of two upgrades for which an agent chose the same id is reported") {
+  Ending first = ended("update", "committed");
+  first.accepted = at(10);
+  Ending second = first;
+  second.accepted = at(20);
+  Occasions occasions(Occasion::commit, 30s);
+
+  show(occasions, look(with({first})), 0s);
+  CHECK(run_all(occasions, 0s) == "update ");
+
+  show(occasions, look(with({second, first})), 1s);
+  CHECK(run_all(occasions, 1s) == "update ");
+}
+
 TEST_CASE("a command that fails is run again, and later occasions wait for it") {
   Occasions occasions(Occasion::commit, 30s);
   show(occasions, look(with({ended("u1", "committed")})), 0s);

@@ -82,7 +82,10 @@ bool Occasions::has_run(const Look& look) {
 
 void Occasions::look_at_endings(const Status& status, std::vector<std::string>& keys) {
   for (auto ending = status.endings.rbegin(); ending != status.endings.rend(); ++ending) {
-    const std::string key = life_of(status) + "/" + ending->id;
+    // An agent may choose the same id again, so the time `accepted` is part of the key.
+    const std::string accepted =
+        ending->accepted ? std::to_string(ending->accepted->time_since_epoch().count()) : "";
+    const std::string key = life_of(status) + "/" + ending->id + "/" + accepted;
     keys.push_back(key);
     const bool is_seen = std::find(seen_.begin(), seen_.end(), key) != seen_.end();
     if (!is_seen && concerns(*ending)) add(environment_of(name_of(kind_), *ending));
