@@ -145,6 +145,20 @@ def test_the_commands_of_the_comments_work(stage):
         hook.unlink()
 
 
+def test_apt_reads_the_hook_whatever_the_name_is(stage):
+    """the name of apt's hook has only characters that apt takes, so that apt does not ignore it"""
+    for name in ("php-fpm8.2", "a+b", "a@b", "a_b-c"):
+        hook = re.search(r"/etc/apt/apt.conf.d/(\S+)", printed("runit", "--name=" + name))[1]
+        assert re.fullmatch(r"[A-Za-z0-9_-]+", hook), hook
+
+
+def test_systemd_gets_no_colon(stage):
+    """a NAME with a colon is refused for systemd, which would make another directory"""
+    done = run_command(str(AGENTIFY), "unit", "--init=systemd", "--name=a:b", "--", "/bin/cat")
+    assert done.returncode == 2 and "because of the colon" in done.stderr, done
+    assert "/run/upgrader/a:b" in printed("runit", "--name=a:b")
+
+
 def test_the_way_back_removes_what_was_installed(stage):
     """the page's commands remove the service, apt's hook, and the path unit of earlier versions"""
     page = Path("docs/daemons.md").read_text()

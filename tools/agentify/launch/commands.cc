@@ -134,6 +134,10 @@ int perform_unit(int argc, const char* const* argv) {
   auto launch = named(std::move(unit.launch));
   if (const auto* wrong = std::get_if<UsageError>(&launch)) return answer("unit", *wrong);
   unit.launch = std::get<Launch>(std::move(launch));
+  if (unit.init == InitSystem::systemd && unit.name().find(':') != std::string::npos) {
+    return answer("unit", {"systemd reads RuntimeDirectory=upgrader/" + unit.name() +
+                           " as two names, because of the colon; give --name=NAME without one"});
+  }
   if (const auto wrong = find_daemon_path(unit.launch)) return answer("unit", *wrong);
   unit.is_script = !unit.launch.releases && begins_as_script(unit.launch.daemon);
   auto programs = find_programs();

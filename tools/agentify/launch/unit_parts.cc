@@ -1,5 +1,6 @@
 // The parts that all service files have in common: quoted words, times and comments.
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -62,6 +63,17 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
   return upgrader::parse_duration(value).value_or(by_default);
 }
 
+// Returns the name of the file of apt's hook. apt reads no file whose name has other characters
+// than letters, digits, hyphens and underscores, such as the dot of php-fpm8.2.
+std::string hook_name(const Unit& unit) {
+  std::string name = "90" + unit.service();
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char byte) { return std::isalnum(byte) == 0 && byte != '-' && byte != '_'; },
+      '-');
+  return name;
+}
+
 // Returns shell commands for an administrator who wants each new version of the daemon's package to
 // cause an upgrade. They install a hook, which apt calls when all packages are configured: an
 // earlier upgrade would run a mixture of old and new files. If the daemon's file or the link to it
@@ -72,7 +84,7 @@ std::vector<std::string> watching_commands(const Unit& unit) {
   // In apt's configuration, the hook's command stands between double quotes, so the command must
   // not contain double quotes. The user of the daemon owns the directory of the lock file, so root
   // must not follow a symbolic link there.
-  return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
+  return {"cat >/etc/apt/apt.conf.d/" + hook_name(unit) + " <<'HOOK'",
           "DPkg::Post-Invoke { \"{ find " + daemon + " -cnewer " + lock + "; find -L " + daemon +
               " -cnewer " + lock + "; } 2>/dev/null | grep -q . || exit 0; touch -ch " + lock +
               "; " + unit.ctl + " " + unit.name() + " upgrade || :\"; };",
