@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/shown.h"
+#include "fleet/model/desired/desired_view.h"
 #include "fleet/model/records/enum_text.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
@@ -22,8 +23,8 @@ std::string upgrade_words(const NodeView& node, const std::string& component,
                           const fleet::Upgrade& upgrade) {
   const bool is_ready = upgrade.phase == fleet::UpgradePhase::cutover_ready;
   const auto running = node.versions.running.find(component);
-  const bool is_on_trial =
-      is_ready && running != node.versions.running.end() && running->second == upgrade.to;
+  const bool is_on_trial = is_ready && running != node.versions.running.end() &&
+                           fleet::is_same_version(running->second, upgrade.to);
   std::string words = is_on_trial ? "on trial" : words_of(upgrade.phase);
   if (is_ready) words += ":";
   if (!upgrade.to.empty()) words += " " + upgrade.to;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/http/summary.h"
+#include "fleet/model/desired/desired_view.h"
 #include "fleet/model/nodes/identities.h"
 #include "fleet/model/records/record_text.h"
 
@@ -163,7 +164,7 @@ Behind nodes_without(const CellState& cell, const std::string& component,
   Behind behind;
   for (const auto& [id, node] : cell.nodes()) {
     const auto runs = node.versions.running.find(component);
-    if (runs == node.versions.running.end() || runs->second == version) continue;
+    if (runs == node.versions.running.end() || is_same_version(runs->second, version)) continue;
     ++behind.all;
     const auto upgrade = node.upgrades.find(component);
     if (upgrade == node.upgrades.end() || upgrade->second.to != version) continue;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fleet/model/desired/desired_view.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
 
@@ -175,7 +176,7 @@ void WishMachine::begin(const Wish& wish) {
                      .from = brief(version_, label_bytes_max),
                      .to = wish.desired.version,
                      .began = now_};
-  if (wish.desired.version == version_) return report(UpgradePhase::done);
+  if (is_same_version(wish.desired.version, version_)) return report(UpgradePhase::done);
   under_way_ = wish;
   stage_ = Stage::fetching;
   report(UpgradePhase::staging);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/desired/desired_view.h"
 #include "fleet/model/plans/plan_decision.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
@@ -306,7 +307,8 @@ std::vector<std::string> those_of_other_agents(const PlanView& view) {
   for (const std::string& id : view.ids) {
     const auto found = view.members.find(id);
     const std::string version = found == view.members.end() ? "" : found->second.record.version;
-    if (!view.plan.agent.empty() && version != view.plan.agent) others.push_back(id);
+    const bool is_other = !is_same_version(version, view.plan.agent);
+    if (!view.plan.agent.empty() && is_other) others.push_back(id);
   }
   return others;
 }

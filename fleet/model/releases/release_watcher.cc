@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "fleet/model/desired/desired_view.h"
 #include "fleet/model/history/chronicle.h"
 #include "fleet/model/nodes/identities.h"
 #include "fleet/model/nodes/node_view.h"
@@ -70,12 +71,17 @@ void take_nodes(const CellRecords& records, const std::string& component,
     const auto version = node.versions.running.find(component);
     if (version == node.versions.running.end()) continue;
     take_version(state, version->second);
-    if (desired.empty() || !node.reports() || version->second == desired) continue;
+    if (desired.empty() || !node.reports() || is_same_version(version->second, desired)) continue;
     const auto upgrade = node.upgrades.find(component);
     const bool failed = upgrade != node.upgrades.end() && upgrade->second.to == desired &&
                         upgrade->second.phase == UpgradePhase::failed;
     (failed ? state.halted : state.under_way) = true;
   }
+}
+
+// Returns whether the watcher may not desire or roll out this version now.
+bool is_held_back(const WatchState& state, const std::string& version) {
+  return state.under_way || state.halted || is_same_version(state.current, version);
 }
 
 // Returns the 32-bit FNV-1a hash of a string, in hexadecimal. watch_rollout_id() appends the hash
@@ -233,7 +239,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& reco
     return roll_out(records, component, watched, *there, moment);
   }
   const WatchState state = watch_state(records, component, settings);
-  if (state.under_way || state.halted || state.current == watched.version) return std::nullopt;
+  if (is_held_back(state, watched.version)) return std::nullopt;
   const std::string wish = key_of(KeyKind::desired, {component});
   const KeyValue* before = record_at(records, wish);
   const Desired desired{.version = watched.version,
@@ -277,7 +283,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
   if (!watched.wanted) {
     const WatchSettings& settings = settings_.watches.at(component);
     const WatchState state = watch_state(records, component, settings);
-    if (state.under_way || state.halted || state.current == watched.version) return std::nullopt;
+    if (is_held_back(state, watched.version)) return std::nullopt;
     Rollout wanted{.terms = settings.terms,
                    .who = std::string(watch_who),
                    .trace = moment.trace,

@@ -88,8 +88,9 @@ TEST_CASE("a new version that runs beside the old one is shown as ready, in plai
 }
 
 TEST_CASE("a new version that has replaced the old one is shown as on trial, not as waiting") {
+  const auto runs = GENERATE(as<std::string>(), R"({"shop":"2"})", R"({"shop":"2+b7"})");
   const Reading reading{.revision = 1,
-                        .found = {record("/fleet/v1/node/n1/versions", R"({"shop":"2"})"),
+                        .found = {record("/fleet/v1/node/n1/versions", runs),
                                   record("/fleet/v1/node/n1/upgrade/shop",
                                          R"({"phase":"cutover-ready","from":"1","to":"2",)"
                                          R"("attempt":"r.apply.1"})")}};

@@ -278,6 +278,15 @@ TEST_CASE("members whose fleet-agent has another version get the plan's first, b
   CHECK_FALSE(decide_plan(view, {}, 0).transaction);
 }
 
+// Requirements (tests/judging/rows): H-22
+TEST_CASE("a member whose fleet-agent differs only in its build metadata has the plan's version") {
+  PlanView view = view_of_agents();
+  for (auto& [id, member] : view.members)
+    member.record.version = "2+b7";
+
+  CHECK(decide_plan(view, {}, 0).news == "step 1 may run");
+}
+
 TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the members are back") {
   PlanView view = view_of_agents();
   const auto next = [&](RolloutState state) {

@@ -152,6 +152,18 @@ TEST_CASE("a new release becomes the wish, and no other until every node runs it
   CHECK(bench.look().back() == "agent 1.2.0 is desired");
 }
 
+// Requirements (tests/judging/rows): H-22
+TEST_CASE("a node that reports the wish with build metadata does not hold back the next release") {
+  Bench bench("desire");
+  bench.look();
+  bench.node("n1", "1.1.0+b7");
+  bench.node("n2", "1.1.0");
+
+  bench.index = R"({"releases":[{"tag":"agent-1.2.0","manifests":["http://x/agent.json"]}]})";
+  bench.later();
+  CHECK(bench.look().back() == "agent 1.2.0 is desired");
+}
+
 // Requirements (tests/judging/rows): N-04, N-05
 TEST_CASE("a new release is rolled out, never two at a time, and a failure waits for a person") {
   Bench bench("rollout");

@@ -94,6 +94,18 @@ TEST_CASE("a wish for a version that has come in another way is done at once") {
   CHECK(bench.recorded().phase == UpgradePhase::done);
 }
 
+// Requirements (tests/judging/rows): H-22
+TEST_CASE("a version that the program reports with build metadata is the desired one, too") {
+  Bench bench;
+  bench.step(WishSeen{.wish = wish(5), .claimed = true});
+
+  bench.step(RunsSeen{"2.0.0+b7"});
+  const WishActions actions = bench.step(WishSeen{wish(5)});
+
+  CHECK_FALSE(has<FetchRelease>(actions));
+  CHECK(bench.recorded().phase == UpgradePhase::done);
+}
+
 TEST_CASE("seeing the same wish again does nothing, at any time") {
   Bench bench;
   const auto phase =
