@@ -53,8 +53,9 @@ class RolloutWriter {
 
   // Records how a node's part in the rollout has ended. Erases the claim on the node, and the
   // node's command, so that the node cannot begin the command any more. For a confirmed node, makes
-  // the new version the node's own desired version. For an undone node, restores the node's earlier
-  // desired version, unless somebody has changed the desired version since.
+  // the new version the node's own desired version, unless a person has pinned the node to a
+  // version since the rollout's first order to the node. For an undone node, restores the node's
+  // earlier desired version, unless somebody has changed the desired version since.
   void end(const NodeEnding& ending);
 
   // Returns for how many more places of budgets the transaction has room. A budget limits how many
@@ -78,6 +79,7 @@ class RolloutWriter {
 
  private:
   void put_node(const std::string& node, const RolloutNode& record);
+  [[nodiscard]] std::string compare_wish_of(const std::string& node);
   void put_wish_before(const std::string& node);
 
   const RolloutView& view_;

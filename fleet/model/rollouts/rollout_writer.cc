@@ -63,6 +63,14 @@ Desired wish_before(const NodeSight& sight) {
   return wish;
 }
 
+// Returns whether a person has pinned the node, that is, has given it a desired version of its own,
+// since this rollout's first order to the node. Each order of a person has another trace.
+bool is_pinned_since_first_order(const NodeSight& sight) {
+  if (!sight.desired || !sight.desired->pinned) return false;
+  const auto& before = sight.node.desired_before;
+  return before.empty() || before.front().trace != sight.desired->trace;
+}
+
 // Returns the rollout's record of the node after the order for this step. The first order stores
 // the version that the node runs now in this record, for an undo.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
@@ -220,12 +228,21 @@ void RolloutWriter::end(const NodeEnding& ending) {
   free_places(ending.node);
   if (ending.stage == NodeStage::undone) put_wish_before(ending.node);
   if (ending.stage != NodeStage::confirmed) return;
+  const std::string wish = compare_wish_of(ending.node);
+  if (is_pinned_since_first_order(sight)) return;
   const Desired desired{.version = rollout_.terms.version,
                         .digest = rollout_.terms.digest,
                         .why = claim_of(view_),
                         .trace = view_.id};
-  transaction_.puts.push_back({.key = key_of(KeyKind::node_desired, {ending.node, component}),
-                               .value = write_record(desired)});
+  transaction_.puts.push_back({.key = wish, .value = write_record(desired)});
+}
+
+// Adds the condition that the node's own desired version is still the one that the view has.
+// Returns the key of its record.
+std::string RolloutWriter::compare_wish_of(const std::string& node) {
+  std::string key = key_of(KeyKind::node_desired, {node, rollout_.terms.component});
+  transaction_.compares.push_back({.key = key, .revision = view_.sight(node).desired_revision});
+  return key;
 }
 
 // Restores the node's own desired version from before the rollout, if this rollout has written the
@@ -233,7 +250,7 @@ void RolloutWriter::end(const NodeEnding& ending) {
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight& sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;
-  const std::string key = key_of(KeyKind::node_desired, {node, rollout_.terms.component});
+  const std::string key = compare_wish_of(node);
   if (sight.node.desired_before.empty()) {
     transaction_.erases.push_back({.key = key});
   } else {

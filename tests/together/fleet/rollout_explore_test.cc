@@ -158,6 +158,22 @@ TEST_CASE("a node on which the version before does not start keeps the new one, 
   CHECK(all.ends.contains("undone"));
 }
 
+TEST_CASE("a node that a person pins while a rollout moves it stays pinned, whenever that is") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .faults = {.kills = 1, .orders = 1, .lags = 1},
+                                      .person_pins = true}));
+  CHECK(all.outcome() == "completed");
+
+  const Walk undone = walk(RolloutWorld({.nodes = {good},
+                                         .batch = 1,
+                                         .faults = {.unknowns = 1, .orders = 2, .lags = 1},
+                                         .orders = {RolloutOrder::undo},
+                                         .person_pins = true}));
+  CHECK(undone.wrong == "");
+  CHECK(undone.ends.contains("undone"));
+}
+
 // Requirements (tests/judging/rows): S-12
 TEST_CASE("a rollout bakes after its last batch, whoever is killed, and is completed then") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good},
@@ -274,6 +290,12 @@ TEST_CASE("canaries: an error seeded in what the driver writes is found") {
                           Seeded::confirm_early);
   const Walk all = walk(RolloutWorld(setup));
   CHECK(all.wrong != "");
+}
+
+TEST_CASE("canaries: a pin that was written meanwhile, and which the driver replaces, is found") {
+  const Walk all = walk(RolloutWorld(
+      {.nodes = {good}, .faults = {.orders = 1}, .person_pins = true, .seeded = Seeded::lose_pin}));
+  CHECK(all.wrong.find("has replaced the later") != all.wrong.npos);
 }
 
 TEST_CASE("canaries: two nodes of one site that are in one batch are found") {

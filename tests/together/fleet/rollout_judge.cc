@@ -56,6 +56,10 @@ void RolloutWorld::seed(Transaction& transaction) {
       return parse_key(erase.key)->kind == KeyKind::node_desired;
     });
   }
+  if (setup_.seeded == Seeded::lose_pin) {
+    for (const std::string& id : ids_)
+      drop(key_of(KeyKind::node_desired, {id, "agent"}));
+  }
   for (Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
     if (!key || key->kind != KeyKind::node_command) continue;
@@ -84,7 +88,10 @@ void RolloutWorld::judge(const Transaction& transaction, Revision fence) {
     if (key->kind == KeyKind::node_command) {
       judge_order(key->names[0], read_record<Command>(put.value).value());
     }
+    judge_wish(put.key);
   }
+  for (const Erase& erase : transaction.erases)
+    judge_wish(erase.key);
 }
 
 std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
@@ -140,6 +147,15 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
       is_wrong(command.id + " was ordered of " + node + " before " + id + " had gone back");
     }
   }
+}
+
+// Checks a write or an erasure of a node's own desired version: the driver may not replace a
+// version that a person has given the node after the rollout's first order to it.
+void RolloutWorld::judge_wish(const std::string& key) {
+  const KeyValue* there = store_.find(key);
+  if (there == nullptr || parse_key(key)->kind != KeyKind::node_desired) return;
+  if (read_record<Desired>(there->value).value().why == "after the order")
+    is_wrong("the rollout has replaced the later " + key);
 }
 
 // Checks a command `confirm`. The driver that gives the command must have asked the rollout's gate
@@ -216,7 +232,8 @@ std::string RolloutWorld::wrong_undo() const {
         id == ids_.front()
             ? wish != nullptr && read_record<Desired>(wish->value).value().why == "before"
             : wish == nullptr;
-    if (!is_as_before) return "the wish of " + id + " is not what it was";
+    const bool is_pinned = wish != nullptr && read_record<Desired>(wish->value).value().pinned;
+    if (!is_as_before && !is_pinned) return "the wish of " + id + " is not what it was";
   }
   const Desired wish = record_at<Desired>(store_, key_of(KeyKind::desired, {"agent"}));
   return wish.refused.empty() ? "the cell still wishes what was undone" : "";

@@ -199,6 +199,9 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
     some.push_back({Move::person_stops});
   }
   if (stopped) some.push_back({Move::person_lets_go});
+  const bool pins = setup_.person_pins && left_.orders > 0 && !driver_->is_over();
+  for (std::size_t i = 0; pins && i < ids_.size(); ++i)
+    some.push_back({Move::person_pins, i});
   if (lags_) some.push_back({Move::watch_reports});
   if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
   return some;
@@ -242,9 +245,7 @@ void RolloutWorld::make(const Step& step) {
     case Move::node_acts:
       return node_acts(ids_[step.which]);
     case Move::node_leaves:
-      --left_.abandoned;
-      nodes_.at(ids_[step.which]).on_trial = nodes_.at(ids_[step.which]).soaked = false;
-      return upgrade_is(ids_[step.which], UpgradePhase::unconfirmed, "no confirmation", nullptr);
+      return node_leaves(ids_[step.which]);
     case Move::person_orders:
       --left_.orders;
       return change_rollout(setup_.orders[step.which]);
@@ -254,6 +255,8 @@ void RolloutWorld::make(const Step& step) {
     case Move::person_lets_go:
       store_.erase(key_of(KeyKind::stop));
       return tell_changes();
+    case Move::person_pins:
+      return pin(ids_[step.which]);
     case Move::gate_answers:
       return answer_gates(setup_.gate_says[step.which]);
     case Move::watch_reports:
@@ -263,6 +266,12 @@ void RolloutWorld::make(const Step& step) {
   }
   --left_.kills;
   replace_driver();
+}
+
+void RolloutWorld::node_leaves(const std::string& node) {
+  --left_.abandoned;
+  nodes_.at(node).on_trial = nodes_.at(node).soaked = false;
+  upgrade_is(node, UpgradePhase::unconfirmed, "no confirmation", nullptr);
 }
 
 void RolloutWorld::answer_gates(GateSays says) {
@@ -299,6 +308,15 @@ void RolloutWorld::change_rollout(RolloutOrder order) {
     now.order = order;
   }
   write(key_of(KeyKind::rollout, {"r"}), write_record(now));
+}
+
+// Gives the node a desired version of its own, as `fleetctl desire --node` does. The record says
+// whether the rollout had given the node an order before.
+void RolloutWorld::pin(const std::string& node) {
+  --left_.orders;
+  const std::string when = record(node) ? "after the order" : "before the order";
+  write(key_of_node(KeyKind::node_desired, node),
+        write_record(Desired{.version = "1", .why = when, .pinned = true, .trace = when}));
 }
 
 const Rollout& RolloutWorld::rollout() const {

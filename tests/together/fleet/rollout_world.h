@@ -51,6 +51,7 @@ enum class Seeded {
   confirm_early,
   not_apart,
   keep_wish,
+  lose_pin,
   undo_elsewhere,
   confirm_unjudged
 };
@@ -72,6 +73,7 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // orders that the person may give
   bool person_stops = false;                     // the person may write the record `stop`
+  bool person_pins = false;  // the person may give a node a desired version of its own
   // The site of each node. A batch may have only one node of a site.
   std::vector<std::string> sites = {};
   bool max_failed_unsaid = false;
@@ -110,6 +112,7 @@ class RolloutWorld {
     person_orders,
     person_stops,
     person_lets_go,
+    person_pins,
     gate_answers,
     watch_reports,  // a lagging watch reports the writes that it has held back
     time_passes,
@@ -159,11 +162,13 @@ class RolloutWorld {
   void answer_gates(fleet::GateSays says);
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
+  void pin(const std::string& node);
 
   // Returns the node's current command, or null if it has none.
   [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);
+  void node_leaves(const std::string& node);
   void handle(const std::string& node, NodeDouble& self, const fleet::Command& command);
   void upgrade_is(const std::string& node, fleet::UpgradePhase phase, const std::string& error,
                   const fleet::Answer* answer);
@@ -172,6 +177,7 @@ class RolloutWorld {
   void judge_order(const std::string& node, const fleet::Command& command);
   void judge_verdict(const std::string& node, const fleet::Command& command);
   void judge_undo(const std::string& node, const fleet::Command& command);
+  void judge_wish(const std::string& key);
   [[nodiscard]] std::string wrong_undo() const;
   void is_wrong(const std::string& what);
   void seed(fleet::Transaction& transaction);
