@@ -154,6 +154,26 @@ std::size_t Budgets::fitting(const std::vector<std::string>& nodes) const {
   return nodes.size();
 }
 
+std::size_t Budgets::fitting_now(const std::string& by,
+                                 const std::vector<std::string>& nodes) const {
+  const auto has_to_wait = [&](std::size_t count) {
+    const auto end = nodes.begin() + static_cast<std::ptrdiff_t>(count);
+    return !ask(by, {nodes.begin(), end}, 0).waits_for.empty();
+  };
+  std::size_t fits = std::min<std::size_t>(nodes.size(), 1);
+  std::size_t most = fitting(nodes);
+  if (!has_to_wait(most)) return most;
+  while (fits < most) {
+    const std::size_t middle = (fits + most) / 2;
+    if (has_to_wait(middle + 1)) {
+      most = middle;
+    } else {
+      fits = middle + 1;
+    }
+  }
+  return fits;
+}
+
 std::string Budgets::limits_text() const {
   std::vector<std::string> texts;
   for (const auto& [label, most] : limits_)

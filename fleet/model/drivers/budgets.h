@@ -78,6 +78,10 @@ class Budgets {
   // Returns the largest number N such that the budgets allow the first N of `nodes` to be down at
   // the same time. N is at least 1, unless `nodes` is empty.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
+  // Returns the largest number N such that the run `by` need not wait for the places of the first N
+  // of `nodes`. N is at least 1, even if the run has to wait for a place, unless `nodes` is empty.
+  [[nodiscard]] std::size_t fitting_now(const std::string& by,
+                                        const std::vector<std::string>& nodes) const;
   // Returns the settings of all budgets as one string, such as `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
   // Returns the keys of the budget places that the run `by` (a rollout, plan or desired version)

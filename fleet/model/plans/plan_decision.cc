@@ -71,8 +71,8 @@ class PlanDecider {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
     // No step is under way now, so the plan gives back its budget places. But if the next step is
-    // of the kind `any`, the plan keeps or takes places for its first members: as many as the
-    // budgets allow to be down together.
+    // of the kind `any`, the plan keeps or takes places for its first members: as many as there are
+    // free places.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -113,7 +113,7 @@ class PlanDecider {
   }
 
   // Drives a step of the kind `any`: waits for the members that may run the step now. Then lets the
-  // next members run it: as many as the budgets allow to be down together.
+  // next members run it: as many as there are free places of the budgets.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -190,9 +190,10 @@ class PlanDecider {
   // ---- places of budgets
 
   [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
-  // Returns the first of these members: as many as the budgets allow to be down together.
+  // Returns the first of these members: as many as there are free places of the budgets, and at
+  // least one.
   [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
-    if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
+    if (needs_places()) ids.resize(facts_.budgets->fitting_now(place_owner(view_.name), ids));
     return ids;
   }
 

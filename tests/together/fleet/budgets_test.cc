@@ -198,10 +198,10 @@ TEST_CASE("a step takes the places of its members first, and the next one frees 
 
 TEST_CASE("a plan waits for places with none of its own, and says for which") {
   Bench bench;
-  bench.takes("rollout/r1", {"n3"});
+  bench.takes("rollout/r1", {"n2", "n3"});
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
   CHECK(planned(decision).waits_for ==
-        "site=north: 1 of 2 places are taken, by n3 (rollout/r1); 2 are needed");
+        "site=north: 2 of 2 places are taken, by n2 (rollout/r1), n3 (rollout/r1)");
   CHECK(decision.transaction->puts.size() == 1);
   Plan waits = plan_of(StepClass::any);
   waits.waits_for = planned(decision).waits_for;
@@ -261,6 +261,27 @@ TEST_CASE("members of a step `any` wait while those before them have the places"
   const PlanDecision waits = next();
   CHECK_FALSE(waits.transaction);
   CHECK(waits.until);
+}
+
+TEST_CASE("a group of a step `any` has as many members as there are free places") {
+  Bench bench;
+  const bool is_down = GENERATE(false, true);
+  if (is_down) bench.store.erase(key_of(KeyKind::node_instance, {"n3", "i"}));
+  bench.look();
+  if (!is_down) bench.takes("rollout/r1", {"n3"});
+
+  const PlanDecision first = decided(bench, plan_of(StepClass::any));
+  CHECK(planned(first).waits_for.empty());
+  CHECK(first.transaction->puts.size() == 2);
+  bench.takes("plan/p", {"n1"});
+  const Plan begun = planned(decided(bench, plan_of(StepClass::any)));
+  CHECK(begun.step == 1);
+  CHECK(begun.lock == "n1");
+
+  // When the other place becomes free, the group becomes larger, and n1 keeps its place.
+  if (is_down) bench.node("n3", "north");
+  bench.frees("rollout/r1", "n3");
+  CHECK(decided(bench, plan_of(StepClass::any)).transaction->erases.empty());
 }
 
 TEST_CASE("a plan with a budget may take as long as its parts one after the other") {
