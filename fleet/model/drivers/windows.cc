@@ -86,10 +86,16 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   return next;
 }
 
-bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
-               std::int64_t takes_seconds) {
-  const std::optional<OpenWindow> open = next_window(window, zone, now);
-  return open && open->begins <= now && now + takes_seconds <= open->ends;
+std::optional<UnixSeconds> first_moment(const Window& window, const TimeZone& zone,
+                                        UnixSeconds from, std::int64_t takes_seconds) {
+  const UnixSeconds last = from + 8 * day_seconds;
+  auto open = next_window(window, zone, from);
+  while (open && open->begins <= last) {
+    const UnixSeconds begins = std::max(from, open->begins);
+    if (begins + takes_seconds <= open->ends) return begins;
+    open = next_window(window, zone, open->ends);
+  }
+  return std::nullopt;
 }
 
 std::string countdown(std::int64_t seconds) {
@@ -214,16 +220,12 @@ Opening WindowView::opening(const Held& held, const std::string& name, Ms takes,
   const Result<TimeZone>& zone = zone_of(name);
   if (!zone) return {false, std::nullopt, "time zone " + name + ": " + zone.reason()};
   const std::int64_t seconds = (takes + 999) / 1'000;
-  if (seconds > window.duration_s) {
-    return {false, std::nullopt, "it takes longer than its window is open"};
-  }
   const UnixSeconds wall = clock_->first + (now - clock_->second) / 1'000;
-  if (may_begin(window, zone.value(), wall, seconds)) return {};
-  auto next = next_window(window, zone.value(), wall);
-  if (next && next->begins <= wall) next = next_window(window, zone.value(), next->ends);
-  if (!next) return {false, std::nullopt, "its window never opens"};
-  return {false, now + (next->begins - wall) * 1'000,
-          "its window opens in " + countdown(next->begins - wall)};
+  const auto begins = first_moment(window, zone.value(), wall, seconds);
+  if (!begins) return {false, std::nullopt, "it takes longer than its window is open"};
+  if (*begins == wall) return {};
+  return {false, now + (*begins - wall) * 1'000,
+          "its window opens in " + countdown(*begins - wall)};
 }
 
 const Result<TimeZone>& WindowView::zone_of(const std::string& name) const {

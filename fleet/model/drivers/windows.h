@@ -44,10 +44,11 @@ struct OpenWindow {
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Returns whether an upgrade that takes `takes_seconds` may begin at the moment `now`: the window
-// must be open, and stay open for that long.
-[[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
-                             std::int64_t takes_seconds);
+// Returns the first moment, from `from` on, at which an upgrade that takes `takes_seconds` may
+// begin: the window must be open, and stay open for that long. Returns no value if there is no such
+// moment within eight days, in which each day of the week begins.
+[[nodiscard]] std::optional<UnixSeconds> first_moment(const Window& window, const TimeZone& zone,
+                                                      UnixSeconds from, std::int64_t takes_seconds);
 
 // Returns a duration as a string such as `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);

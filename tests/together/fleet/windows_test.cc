@@ -49,6 +49,10 @@ TimeZone zone(const std::string& rule) {
   return parsed.value();
 }
 
+bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now, std::int64_t takes) {
+  return first_moment(window, zone, now, takes) == now;
+}
+
 const std::string berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
 
 TEST_CASE("a zone's file says how far it is ahead of UTC, by transitions and by its rule") {
@@ -254,6 +258,22 @@ TEST_CASE("a window opens at its time, and work that cannot end inside waits for
   CHECK(late.until == (24 + 2) * 60 * minute);
   const Opening never = view.opening("n", 61 * minute, 120 * minute);
   CHECK(never == Opening{false, std::nullopt, "it takes longer than its window is open"});
+}
+
+TEST_CASE("work that is longer than one opening begins if openings that join are long enough") {
+  const Ms hour = 60 * minute;
+  WindowView view = view_at(midnight);
+  view.take(window("all", {.start = "00:00", .duration_s = 86'400, .time_zone = "UTC"}));
+  CHECK(view.opening("n", 30 * hour, 0).is_open);
+
+  // The moment `midnight` is on a Wednesday. Wednesday alone is too short, and Saturday with Sunday
+  // is long enough.
+  view.take(window(
+      "all",
+      {.days = {"wed", "sat", "sun"}, .start = "00:00", .duration_s = 86'400, .time_zone = "UTC"}));
+  CHECK(view.opening("n", 30 * hour, 0) == Opening{false, 3 * 24 * hour, "its window opens in 3d"});
+  CHECK(view.opening("n", 49 * hour, 0) ==
+        Opening{false, std::nullopt, "it takes longer than its window is open"});
 }
 
 TEST_CASE("the latest time of the wall clock counts") {
