@@ -140,6 +140,27 @@ Wrong take_controllers(std::string_view text, std::vector<std::string>& controll
   return std::nullopt;
 }
 
+// Returns the component in the name of a setting such as `watch.agent.soak`, or no value if the
+// setting has another name.
+std::optional<std::string> watched_by(std::string_view name) {
+  constexpr std::string_view watch = "watch.";
+  const std::size_t dot = name.rfind('.');
+  if (!name.starts_with(watch) || dot < watch.size()) return std::nullopt;
+  return std::string(name.substr(watch.size(), dot - watch.size()));
+}
+
+// Returns why no rollout can have the terms that the watch of this setting has, or no value if one
+// can.
+Wrong wrong_watch(const std::string& name, const CellSettings& settings) {
+  const auto found = settings.watches.find(watched_by(name).value_or(""));
+  if (found == settings.watches.end()) return std::nullopt;
+  RolloutTerms terms = found->second.terms;
+  terms.component = found->first;
+  terms.version = "1.0.0";
+  settle(terms, 1, "1");
+  return wrong_terms(terms);
+}
+
 Wrong take_setting(const std::string& name, const std::string& text, CellSettings& settings) {
   std::int64_t ms = 0;
   if (name == "event-age" || name == "keep") {
@@ -174,15 +195,11 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
     if (!wrong) settings.unavailable[label] = most;
     return wrong;
   }
-  constexpr std::string_view watch = "watch.";
-  const std::size_t dot = name.rfind('.');
-  if (!name.starts_with(watch) || dot < watch.size()) {
-    return std::string(no_setting);
-  }
-  const std::string component = name.substr(watch.size(), dot - watch.size());
-  if (!is_component(component)) return std::string(no_component);
-  WatchSettings& one = settings.watches.try_emplace(component, open_watch()).first->second;
-  return take_watch(std::string_view(name).substr(dot + 1), text, one);
+  const auto component = watched_by(name);
+  if (!component) return std::string(no_setting);
+  if (!is_component(*component)) return std::string(no_component);
+  WatchSettings& one = settings.watches.try_emplace(*component, open_watch()).first->second;
+  return take_watch(std::string_view(name).substr(name.rfind('.') + 1), text, one);
 }
 
 }  // namespace
@@ -217,6 +234,11 @@ std::optional<std::string> why_no_settings(const Settings& settings, const Setti
     if (const auto wanted = take_setting(setting.first, setting.second, found)) {
       return setting.first + " = \"" + setting.second + "\": needs " + *wanted;
     }
+  }
+  for (const auto& setting : settings.values) {
+    if (is_kept(setting)) continue;
+    if (const auto wrong = wrong_watch(setting.first, found))
+      return setting.first + " = \"" + setting.second + "\": " + *wrong;
   }
   return std::nullopt;
 }

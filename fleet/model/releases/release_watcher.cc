@@ -6,6 +6,7 @@
 
 #include "fleet/model/desired/desired_view.h"
 #include "fleet/model/history/chronicle.h"
+#include "fleet/model/history/events.h"
 #include "fleet/model/nodes/identities.h"
 #include "fleet/model/nodes/node_view.h"
 #include "fleet/model/records/keys.h"
@@ -84,6 +85,24 @@ bool is_held_back(const WatchState& state, const std::string& version) {
   return state.under_way || state.halted || is_same_version(state.current, version);
 }
 
+// Returns the condition that this controller still writes the cell's history.
+Compare fence_of(const ReleaseWatcher::Moment& moment) {
+  return {.key = key_of(KeyKind::driver, {events_id}),
+          .of = Compare::Of::created,
+          .revision = moment.fence};
+}
+
+// Returns the draft of a rollout with these terms over the nodes in the records.
+Result<RolloutDraft> draft_over(const CellRecords& records, const Rollout& wanted) {
+  Reading reading;
+  for (const std::string& below : {prefix_of(KeyKind::node_info), node_identities()}) {
+    each_below(records, below,
+               [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
+  }
+  const auto candidates = candidates_in(nodes_in(reading), wanted.terms.component);
+  return draft_rollout(wanted.terms, candidates, wanted.trace, {.budgets = budgets_in(reading)});
+}
+
 // Returns the 32-bit FNV-1a hash of a string, in hexadecimal. watch_rollout_id() appends the hash
 // of the original name to a name that it has changed.
 std::string digits_of(std::string_view text) {
@@ -140,7 +159,7 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
         under_way_ = component;
         return std::move(*step);
       }
-      watched = {.ask_at = watched.ask_at, .refused = watched.refused};
+      watched = {.ask_at = watched.ask_at, .refused = watched.refused, .told = watched.told};
     }
     if (moment.now >= watched.ask_at) {
       watched.ask_at = moment.now + settings.every_ms;
@@ -205,7 +224,9 @@ std::string ReleaseWatcher::written(const Outcome& outcome) {
   const std::string component = std::exchange(under_way_, "");
   const auto* denied = std::get_if<Denied>(&outcome);
   const auto watched = watched_.find(component);
-  if (denied == nullptr || watched == watched_.end()) return "";
+  if (watched == watched_.end()) return "";
+  if (!std::holds_alternative<Committed>(outcome)) watched->second.told.clear();
+  if (denied == nullptr) return "";
   const std::string version = watched->second.version;
   watched->second = {.ask_at = watched->second.ask_at, .refused = watched->second.refused};
   return component + " " + version + " is not taken: the store denies the write: " + denied->reason;
@@ -219,9 +240,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& reco
                                                          Watched& watched, const Moment& moment) {
   if (!watched.release) return AskManifests{watched.version, watched.offer->manifests, component};
   const WatchSettings& settings = settings_.watches.at(component);
-  const Compare fence{.key = key_of(KeyKind::driver, {events_id}),
-                      .of = Compare::Of::created,
-                      .revision = moment.fence};
+  const Compare fence = fence_of(moment);
   const std::string key = key_of(KeyKind::release, {component, watched.version});
   const KeyValue* there = record_at(records, key);
   if (there == nullptr) {
@@ -259,9 +278,7 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                                                              Watched& watched,
                                                              const KeyValue& release,
                                                              const Moment& moment) {
-  const Compare fence{.key = key_of(KeyKind::driver, {events_id}),
-                      .of = Compare::Of::created,
-                      .revision = moment.fence};
+  const Compare fence = fence_of(moment);
   const std::string id = watch_rollout_id(component, watched.version);
   const std::string key = key_of(KeyKind::rollout, {id});
   const KeyValue* there = record_at(records, key);
@@ -292,14 +309,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
     wanted.terms.version = watched.version;
     wanted.terms.digest = watched.release->digest;
     wanted.terms.min_protocol = watched.release->min_protocol;
-    Reading reading;
-    for (const std::string& below : {prefix_of(KeyKind::node_info), node_identities()}) {
-      each_below(records, below,
-                 [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
-    }
-    const auto draft = draft_rollout(wanted.terms, candidates_in(nodes_in(reading), component),
-                                     wanted.trace, {.budgets = budgets_in(reading)});
-    if (!draft) return std::nullopt;
+    const auto draft = draft_over(records, wanted);
+    if (!draft) return complain(records, component, watched, draft.reason(), moment);
     wanted.terms = draft.value().terms;
     watched.wanted = std::move(wanted);
     watched.draft = draft.value();
@@ -308,6 +319,26 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
   if (!creation) return std::nullopt;
   creation->compares.push_back(fence);
   return Order{std::move(*creation), id + " is being written"};
+}
+
+// Returns an order that tells people, once for each reason, why the new version is not rolled out:
+// the order's news is a line for the log, and its transaction writes an event.
+std::optional<ReleaseWatcher::Step> ReleaseWatcher::complain(const CellRecords& records,
+                                                             const std::string& component,
+                                                             Watched& watched,
+                                                             const std::string& reason,
+                                                             const Moment& moment) {
+  const std::string text = component + " " + watched.version + " is not rolled out: " + reason;
+  if (std::exchange(watched.told, text) == text) return std::nullopt;
+  Order order{{.compares = {fence_of(moment)}}, text};
+  add_event(order.transaction,
+            {.time = moment.time,
+             .kind = "watch-halted",
+             .subject = "rollout/" + watch_rollout_id(component, watched.version),
+             .text = brief(text),
+             .trace = moment.trace},
+            last_event(records) + 1);
+  return order;
 }
 
 std::string watch_rollout_id(std::string_view component, std::string_view version) {

@@ -92,6 +92,7 @@ class ReleaseWatcher {
     std::optional<Rollout> wanted = {};
     RolloutDraft draft = {};
     std::string refused = {};  // the invalid versions that the last warning named
+    std::string told = {};     // the last line about a version that cannot be rolled out
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
@@ -100,6 +101,9 @@ class ReleaseWatcher {
                                              const std::string& component, Watched& watched,
                                              const KeyValue& release, const Moment& moment);
 
+  [[nodiscard]] std::optional<Step> complain(const CellRecords& records,
+                                             const std::string& component, Watched& watched,
+                                             const std::string& reason, const Moment& moment);
   [[nodiscard]] std::string complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases);
 

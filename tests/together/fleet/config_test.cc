@@ -337,6 +337,10 @@ TEST_CASE("unknown settings, and wrong values, are refused") {
       "an http or https URL, or file: and the whole path of a file that holds one";
   CHECK(why("webhook", "ftp://x") == "webhook = \"ftp://x\": needs " + wanted);
   CHECK(why("webhook", "file:hook") == "webhook = \"file:hook\": needs " + wanted);
+  CHECK(why("watch.agent.soak", "8h").empty());
+  CHECK(why("watch.agent.soak", "9h") == "watch.agent.soak = \"9h\": confirm is at most 24 h");
+  const Settings before{{{"watch.agent.soak", "9h"}}};
+  CHECK_FALSE(why_no_settings({{{"watch.agent.soak", "9h"}, {"keep", "1d"}}}, before));
   CHECK_FALSE(why("who", "anna").empty());
   CHECK(why("watch.agent.channel", "beta") ==
         "watch.agent.channel = \"beta\": needs one of production, staging");

@@ -201,6 +201,65 @@ TEST_CASE("a version that was tried once is not tried again automatically") {
   CHECK(bench.look() == only_asked);
 }
 
+TEST_CASE("the reason why a release cannot be rolled out is told once, and as an event") {
+  Bench bench("rollout");
+  const auto set = [&bench](const std::string& name, const std::string& value) {
+    bench.put("settings", R"({"watch.agent.source":"http://x/index","watch.agent.then":"rollout",)"
+                          R"("watch.agent.)" +
+                              name + R"(":")" + value + R"("})");
+  };
+  set("target", "nobody");
+  const auto event_key = [](std::uint64_t number) {
+    return key_of(KeyKind::event, {}, number).substr(root.size());
+  };
+  bench.put(event_key(7), R"({"kind":"set"})");
+  const std::string complaint =
+      "agent 1.1.0 is not rolled out: no nodes: the target means none that reports the component "
+      "agent";
+  Deeds deeds = published;
+  deeds.push_back(complaint);
+  CHECK(bench.look() == deeds);
+  const auto event = read_record<FleetEvent>(bench.value(event_key(8))).value();
+  CHECK(event.kind == "watch-halted");
+  CHECK(event.subject == "rollout/watch-agent-1.1.0");
+  CHECK(event.text == complaint);
+  CHECK(event.time == "2026-01-01T00:00:00Z");
+
+  bench.later();
+  CHECK(bench.look() == Deeds{"ask http://x/index", "fetch http://x/agent.json"});
+  set("soak", "9h");
+  bench.later();
+  CHECK(bench.look().back() == "agent 1.1.0 is not rolled out: confirm is at most 24 h");
+  set("soak", "1h");
+  bench.later();
+  bench.look();
+  CHECK_FALSE(bench.value("rollout/watch-agent-1.1.0").empty());
+}
+
+TEST_CASE("a reason whose event was not written is told again") {
+  Bench bench("rollout");
+  bench.put("settings", R"({"watch.agent.source":"http://x/index","watch.agent.then":"rollout",)"
+                        R"("watch.agent.target":"nobody"})");
+  const auto last_order = [&bench] {
+    for (int i = 0; i < 10; ++i) {
+      auto step = bench.watcher.next(bench.records, bench.moment);
+      if (std::holds_alternative<ReleaseWatcher::AskSource>(step))
+        static_cast<void>(bench.watcher.source_said(bench.records, bench.index));
+      if (std::holds_alternative<ReleaseWatcher::AskManifests>(step))
+        static_cast<void>(bench.watcher.manifests_came(
+            Release{.manifests = {{.arch = "any", .manifest = "m"}}, .digest = "d"}));
+      if (auto* order = std::get_if<ReleaseWatcher::Order>(&step)) {
+        if (!order->news.ends_with("is published")) return order->news;
+        bench.perform(*order);
+      }
+    }
+    return std::string();
+  };
+  CHECK(last_order().starts_with("agent 1.1.0 is not rolled out"));
+  CHECK(bench.watcher.written(Refused{}).empty());
+  CHECK(last_order().starts_with("agent 1.1.0 is not rolled out"));
+}
+
 TEST_CASE("a rollout that an ended controller has half written is begun anew") {
   Bench bench("rollout");
   const Rollout half{.terms = {.component = "agent", .version = "1.1.0", .target = "*"},
