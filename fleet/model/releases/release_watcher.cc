@@ -95,7 +95,8 @@ Compare fence_of(const ReleaseWatcher::Moment& moment) {
 // Returns the draft of a rollout with these terms over the nodes in the records.
 Result<RolloutDraft> draft_over(const CellRecords& records, const Rollout& wanted) {
   Reading reading;
-  for (const std::string& below : {prefix_of(KeyKind::node_info), node_identities()}) {
+  for (const std::string& below :
+       {prefix_of(KeyKind::node_info), node_identities(), key_of(KeyKind::settings)}) {
     each_below(records, below,
                [&](const ParsedKey&, const KeyValue& at) { reading.found.push_back(at); });
   }
