@@ -52,6 +52,7 @@ fleet::Held held_plan(const fleet::PlanView& plan, const fleet::Reading& cell,
   if (state != fleet::PlanState::running && state != fleet::PlanState::stopping) return {};
   fleet::Held lack = fleet::undriven(plan.name, cell);
   if (lack.words.empty()) lack = not_halted(plan, cell);
+  if (lack.words.empty()) lack = agents_to_come(plan);
   if (!lack.words.empty()) return lack;
   fleet::Budgets budgets;
   budgets.take_all(cell);

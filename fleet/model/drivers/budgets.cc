@@ -5,7 +5,6 @@
 #include "fleet/model/nodes/identities.h"
 #include "fleet/model/records/record_text.h"
 #include "fleet/model/records/settings.h"
-#include "fleet/model/rollouts/batch_draft.h"
 
 namespace fleet {
 namespace {
@@ -172,6 +171,25 @@ std::size_t Budgets::fitting_now(const std::string& by,
     }
   }
   return fits;
+}
+
+std::vector<std::string> Budgets::aparts() const {
+  std::vector<std::string> aparts;
+  for (const auto& [label, most] : limits_)
+    aparts.push_back(label + ":" + std::to_string(most));
+  return aparts;
+}
+
+std::vector<PlacedNode> Budgets::placed(const std::vector<std::string>& nodes) const {
+  std::vector<PlacedNode> placed;
+  for (const std::string& id : nodes) {
+    PlacedNode& node = placed.emplace_back(PlacedNode{.id = id});
+    for (const auto& [label, most] : limits_) {
+      const std::string value = value_of(id, label);
+      if (!value.empty()) node.labels[label] = value;
+    }
+  }
+  return placed;
 }
 
 std::string Budgets::limits_text() const {

@@ -32,6 +32,7 @@
 #include "fleet/model/nodes/node_view.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/transaction.h"
+#include "fleet/model/rollouts/batch_draft.h"
 
 namespace fleet {
 
@@ -82,6 +83,10 @@ class Budgets {
   // of `nodes`. N is at least 1, even if the run has to wait for a place, unless `nodes` is empty.
   [[nodiscard]] std::size_t fitting_now(const std::string& by,
                                         const std::vector<std::string>& nodes) const;
+  // Returns the budgets as values of --apart, such as `site:2`, and the nodes with their labels, so
+  // that a draft of batches puts no more nodes into a batch than the budgets allow.
+  [[nodiscard]] std::vector<std::string> aparts() const;
+  [[nodiscard]] std::vector<PlacedNode> placed(const std::vector<std::string>& nodes) const;
   // Returns the settings of all budgets as one string, such as `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
   // Returns the keys of the budget places that the run `by` (a rollout, plan or desired version)

@@ -94,7 +94,7 @@ class PlanDecider {
     const auto found = view_.rollouts.find(id);
     if (found == view_.rollouts.end()) {
       const Transaction without = transaction_;
-      if (!put_agent_rollout(transaction_, view_.name, plan_, others)) {
+      if (!put_agent_rollout(transaction_, view_.name, plan_, others, facts_.budgets)) {
         transaction_ = without;
         return stop("no rollout can bring fleet-agent " + plan_.agent + " to " +
                         std::to_string(others.size()) + " members, and be called " + id,

@@ -187,10 +187,11 @@ void restore_wish(Transaction& transaction, const PlanView& view);
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
 // Adds all records of the rollout to the transaction. The first batch has one node; all other nodes
-// follow in batches of the largest size. `nodes` must be sorted. Returns false if the name is not
-// valid for a rollout, or if the records do not fit into one transaction.
+// follow in batches of the largest size that `budgets` allow. `nodes` must be sorted. Returns false
+// if the name is not valid for a rollout, or if the records do not fit into one transaction.
 [[nodiscard]] bool put_agent_rollout(Transaction& transaction, const std::string& name,
-                                     const Plan& plan, const std::vector<std::string>& nodes);
+                                     const Plan& plan, const std::vector<std::string>& nodes,
+                                     const Budgets* budgets);
 
 // Returns whether the rollout will begin or is under way. A paused rollout is not under way.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);

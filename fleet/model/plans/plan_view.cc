@@ -8,7 +8,9 @@
 #include "fleet/model/plans/plan_decision.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
+#include "fleet/model/rollouts/batch_draft.h"
 #include "fleet/model/rollouts/rollout_draft.h"
+#include "fleet/model/rollouts/rollout_terms.h"
 #include "fleet/model/signer/store_snapshots.h"
 
 namespace fleet {
@@ -259,7 +261,7 @@ std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::pt
 }  // namespace
 
 bool put_agent_rollout(Transaction& transaction, const std::string& name, const Plan& plan,
-                       const std::vector<std::string>& nodes) {
+                       const std::vector<std::string>& nodes, const Budgets* budgets) {
   const std::string id = agent_rollout_id(name, plan);
   const auto key = key_if(KeyKind::rollout, {id});
   if (!key) return false;
@@ -274,14 +276,20 @@ bool put_agent_rollout(Transaction& transaction, const std::string& name, const 
                   .state = RolloutState::rolling,
                   .who = "plan/" + name,
                   .trace = plan.trace};
-  for (auto from = nodes.begin(); from != nodes.end();) {
-    const std::int64_t most = from == nodes.begin() ? rollout.terms.canary : rollout.terms.batch;
-    const auto to = from + batch_size(from, std::min<std::ptrdiff_t>(most, nodes.end() - from));
-    transaction.puts.push_back(
-        {.key = key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batches)),
-         .value = write_record(RolloutBatch{{from, to}})});
-    ++rollout.batches;
-    from = to;
+  settle(rollout.terms, nodes.size(), plan.trace);
+  RolloutTerms apart = rollout.terms;
+  if (budgets != nullptr) apart.apart = budgets->aparts();
+  const Budgets none;
+  const auto placed = (budgets == nullptr ? none : *budgets).placed(nodes);
+  for (const std::vector<std::string>& batch : draft_batches(apart, placed).batches) {
+    for (auto from = batch.begin(); from != batch.end();) {
+      const auto to = from + batch_size(from, batch.end() - from);
+      transaction.puts.push_back(
+          {.key = key_of(KeyKind::rollout_batch, {id}, static_cast<std::uint64_t>(rollout.batches)),
+           .value = write_record(RolloutBatch{{from, to}})});
+      ++rollout.batches;
+      from = to;
+    }
   }
   transaction.compares.push_back({.key = *key});
   transaction.puts.push_back({.key = *key, .value = write_record(rollout)});

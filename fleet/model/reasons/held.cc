@@ -171,6 +171,18 @@ Held not_halted(const PlanView& view, const Reading& cell) {
           true};
 }
 
+Held agents_to_come(const PlanView& view) {
+  const std::string id = agent_rollout_id(view.name, view.plan);
+  const auto found = view.rollouts.find(id);
+  if (!is_to_begin(view.plan) || found == view.rollouts.end()) return {};
+  const bool is_paused = found->second.state == RolloutState::paused;
+  if (!is_paused && !is_under_way(found->second)) return {};
+  const std::string words = "rollout " + id + ", which brings fleet-agent " + view.plan.agent;
+  if (!is_paused) return {words};
+  const std::string& reason = found->second.reason;
+  return {words + ", and is paused" + (reason.empty() ? "" : ": " + reason), true};
+}
+
 // ---- pinned nodes
 
 void PinnedNodes::take(const NodeView& node) {

@@ -112,6 +112,10 @@ struct Held {
 // version. `cell` has the records of drivers.
 [[nodiscard]] Held not_halted(const PlanView& view, const Reading& cell);
 
+// Returns what a plan waits for if its rollout of fleet-agent, which comes before the first step,
+// is under way or paused.
+[[nodiscard]] Held agents_to_come(const PlanView& view);
+
 // ---- pinned nodes, each of which moves by itself to the version that a person has chosen for it
 
 // Pinned nodes that cannot replace their old version yet, although the new one is ready beside it.

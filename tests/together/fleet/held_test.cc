@@ -90,6 +90,22 @@ TEST_CASE("a plan of a restored store waits for a newer controller if an older o
   CHECK(not_halted(view, cell).needs_person);
 }
 
+TEST_CASE("a plan waits for the rollout of its fleet-agent, and for a person if that is paused") {
+  PlanView view{.name = "p",
+                .plan = {.agent = "2", .state = PlanState::running, .trace = "t"},
+                .revision = 7};
+  CHECK(agents_to_come(view).words.empty());
+  view.rollouts["p.t"].state = RolloutState::rolling;
+  CHECK(agents_to_come(view).words == "rollout p.t, which brings fleet-agent 2");
+  CHECK_FALSE(agents_to_come(view).needs_person);
+  view.rollouts["p.t"] = {.state = RolloutState::paused, .reason = "asked for by anna"};
+  CHECK(agents_to_come(view).words ==
+        "rollout p.t, which brings fleet-agent 2, and is paused: asked for by anna");
+  CHECK(agents_to_come(view).needs_person);
+  view.plan.step = 1;
+  CHECK(agents_to_come(view).words.empty());
+}
+
 TEST_CASE("of nodes that begin one by one, the window that opens first counts") {
   const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
   WindowView windows(no_zone);
