@@ -1,15 +1,18 @@
 // Implements `fleetctl rollout start` and `fleetctl rollout plan`. Both put nodes into batches, and
 // print the result. Only `start` writes the rollout.
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 
 #include "fleet/common/identity.h"
+#include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/drivers/windows.h"
 #include "fleet/model/nodes/identities.h"
 #include "fleet/model/nodes/node_view.h"
+#include "fleet/model/reasons/held.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
 #include "fleet/model/records/settings.h"
@@ -25,6 +28,7 @@ struct Plan {
   fleet::Rollout rollout = {};
   fleet::RolloutDraft draft = {};
   fleet::Revision release = 0;
+  std::vector<std::string> held = {};  // lines about the batches that cannot begin
 };
 
 struct ReleaseFound {
@@ -85,8 +89,9 @@ int add_release(const Options& options, Asker& asker, Plan& plan) {
 }
 
 int add_nodes(const Options& options, Asker& asker, Plan& plan) {
-  const auto reply = read_keys(asker, {fleet::prefix_of(KeyKind::node_info),
-                                       fleet::node_identities(), fleet::key_of(KeyKind::settings)});
+  const auto reply =
+      read_keys(asker, {fleet::prefix_of(KeyKind::node_info), fleet::node_identities(),
+                        fleet::key_of(KeyKind::settings), fleet::prefix_of(KeyKind::window)});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   const auto nodes = nodes_in(std::get<fleet::Reading>(reply));
   auto& terms = plan.rollout.terms;
@@ -96,6 +101,10 @@ int add_nodes(const Options& options, Asker& asker, Plan& plan) {
   if (!draft) return refuse(draft.reason());
   plan.draft = draft.value();
   terms = plan.draft.terms;
+  fleet::WindowView windows(fleet::zone_of);
+  windows.set_wall(std::time(nullptr), 0);
+  windows.take_all(std::get<fleet::Reading>(reply));
+  plan.held = batches_held_for_ever(plan.draft.batches, terms, windows);
   if (terms.downgrade) return exit_done;
   std::vector<NodeView> taken;
   for (const auto& batch : plan.draft.batches) {
@@ -148,6 +157,7 @@ void show(const Plan& plan) {
   if (!plan.draft.excluded.empty()) say("degraded, left out:" + in_one_line(plan.draft.excluded));
   if (!plan.draft.not_covered.empty())
     say("not reporting, left out:" + in_one_line(plan.draft.not_covered));
+  say_all(plan.held);
   show_terms(plan);
 }
 

@@ -14,6 +14,13 @@ namespace {
 constexpr std::array<std::string_view, 7> day_names = {"sun", "mon", "tue", "wed",
                                                        "thu", "fri", "sat"};
 
+// How far ahead an opening is searched for: each day of the week begins in this time.
+constexpr std::int64_t search_seconds = 8 * day_seconds;
+
+std::int64_t seconds_of(Ms takes) {
+  return (takes + 999) / 1'000;
+}
+
 // Parses the start of a window, such as `22:30`. Returns it in seconds after midnight, or no value
 // if the text is not valid.
 std::optional<std::int64_t> start_of(const std::string& text) {
@@ -88,7 +95,7 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
 
 std::optional<UnixSeconds> first_moment(const Window& window, const TimeZone& zone,
                                         UnixSeconds from, std::int64_t takes_seconds) {
-  const UnixSeconds last = from + 8 * day_seconds;
+  const UnixSeconds last = from + search_seconds;
   auto open = next_window(window, zone, from);
   while (open && open->begins <= last) {
     const UnixSeconds begins = std::max(from, open->begins);
@@ -177,18 +184,20 @@ const WindowView::Held* WindowView::window_of(const Node& node) const {
   return found == windows_.end() ? nullptr : &found->second;
 }
 
-Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
+WindowView::Node WindowView::known(const std::string& node) const {
   const auto found = nodes_.find(node);
   Node known = found == nodes_.end() ? Node{} : found->second;
   const auto given = given_groups_.find(node);
   if (given != given_groups_.end()) known.group = given->second;
-  const Held* held = window_of(known);
-  return held == nullptr ? Opening{} : opening(*held, known, takes, now);
+  return known;
 }
 
-// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time at
-// which the last of them opens, or no value if this time is not known. At that time, the caller
-// must call this function again, since other windows may have closed.
+Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
+  const Node here = known(node);
+  const Held* held = window_of(here);
+  return held == nullptr ? Opening{} : opening(*held, here, takes, now);
+}
+
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {
@@ -197,15 +206,55 @@ Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms 
     if (!one.until) return {false, std::nullopt, node + ": " + one.why};
     if (all.is_open || *one.until > *all.until) all = {false, one.until, node + ": " + one.why};
   }
-  return all;
+  return all.is_open ? all : common_opening(nodes, all, takes, now);
+}
+
+// Returns when the windows of all `nodes` are open together. Each of them opens for long enough.
+// `last` is the opening of the node whose window opens last.
+Opening WindowView::common_opening(const std::vector<std::string>& nodes, const Opening& last,
+                                   Ms takes, Ms now) const {
+  std::map<std::pair<const Window*, std::string>, std::string>
+      hours;  // with the first node of each
+  for (const std::string& node : nodes) {
+    const Node here = known(node);
+    const Held* held = window_of(here);
+    if (held != nullptr) hours.try_emplace({&held->window, zone_name(*held, here)}, node);
+  }
+  const UnixSeconds wall = clock_->first + (now - clock_->second) / 1'000;
+  const std::int64_t seconds = seconds_of(takes);
+  for (UnixSeconds moment = wall; moment <= wall + search_seconds;) {
+    UnixSeconds next = moment;
+    for (const auto& [hour, node] : hours) {
+      const auto begins = first_moment(*hour.first, zone_of(hour.second).value(), moment, seconds);
+      next = std::max(next, begins.value_or(wall + search_seconds + 1));
+    }
+    if (next > moment) {
+      moment = next;
+      continue;
+    }
+    const Ms until = now + (moment - wall) * 1'000;
+    if (until == last.until) return last;
+    return {false, until,
+            "the windows of all its nodes are open together in " + countdown(moment - wall)};
+  }
+  std::vector<std::string> names;
+  for (const auto& [hour, node] : hours)
+    names.push_back(node);
+  std::sort(names.begin(), names.end());
+  return {false, std::nullopt,
+          listed(names) + ": their windows are never open at the same time for long enough"};
+}
+
+// Returns the name of the time zone by which the window opens on this node.
+const std::string& WindowView::zone_name(const Held& held, const Node& node) {
+  return held.window.time_zone == site_local ? node.time_zone : held.window.time_zone;
 }
 
 Opening WindowView::opening(const Held& held, const Node& node, Ms takes, Ms now) const {
   if (!held.damage.empty()) return {false, std::nullopt, "its window " + held.damage};
   if (!clock_) return {false, std::nullopt, "nobody knows what time it is"};
-  const std::string& wanted = held.window.time_zone;
-  const std::string& name = wanted == site_local ? node.time_zone : wanted;
-  if (name.empty() && wanted == site_local) {
+  const std::string& name = zone_name(held, node);
+  if (name.empty() && held.window.time_zone == site_local) {
     return {false, std::nullopt, "it does not say its time zone"};
   }
   if (now != answered_at_) answers_.clear();
@@ -219,9 +268,8 @@ Opening WindowView::opening(const Held& held, const std::string& name, Ms takes,
   const Window& window = held.window;
   const Result<TimeZone>& zone = zone_of(name);
   if (!zone) return {false, std::nullopt, "time zone " + name + ": " + zone.reason()};
-  const std::int64_t seconds = (takes + 999) / 1'000;
   const UnixSeconds wall = clock_->first + (now - clock_->second) / 1'000;
-  const auto begins = first_moment(window, zone.value(), wall, seconds);
+  const auto begins = first_moment(window, zone.value(), wall, seconds_of(takes));
   if (!begins) return {false, std::nullopt, "it takes longer than its window is open"};
   if (*begins == wall) return {};
   return {false, now + (*begins - wall) * 1'000,

@@ -100,7 +100,7 @@ class WindowView {
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
   // Returns whether an upgrade that takes the time `takes` may begin now on this node, or on all
-  // these nodes.
+  // these nodes together. Without such a moment in the next eight days, `until` has no value.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
 
@@ -115,7 +115,11 @@ class WindowView {
     std::string time_zone = {};
   };
 
+  [[nodiscard]] Node known(const std::string& node) const;
   [[nodiscard]] const Held* window_of(const Node& node) const;
+  [[nodiscard]] static const std::string& zone_name(const Held& held, const Node& node);
+  [[nodiscard]] Opening common_opening(const std::vector<std::string>& nodes, const Opening& last,
+                                       Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
   // Returns whether the window is open, for nodes in the time zone `zone`.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;

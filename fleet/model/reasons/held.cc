@@ -149,6 +149,22 @@ Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now, const 
   return held_back(what, cell.find(key_of(KeyKind::stop)) != nullptr, windows);
 }
 
+std::vector<std::string> batches_held_for_ever(const std::vector<std::vector<std::string>>& batches,
+                                               const RolloutTerms& terms,
+                                               const WindowView& windows) {
+  std::vector<std::string> lines;
+  std::size_t number = 0;
+  for (const std::vector<std::string>& batch : batches) {
+    ++number;
+    const ToBegin what{
+        .nodes = batch, .takes = confirm_ms(terms), .ignore_window = terms.ignore_window};
+    const Held held = held_back(what, false, windows);
+    if (held.needs_person)
+      lines.push_back("batch " + std::to_string(number) + " cannot begin: " + held.words);
+  }
+  return lines;
+}
+
 Held undriven(const std::string& id, const Reading& cell) {
   if (cell.find(key_of(KeyKind::driver, {id})) != nullptr) return {};
   ControllersAtWork controllers;

@@ -104,6 +104,12 @@ struct Held {
 [[nodiscard]] Held held_back(const ToBegin& what, const Reading& cell, UnixSeconds now,
                              const ZoneBook& zones);
 
+// Returns a line for each batch of a new rollout whose windows never allow the batch to begin, such
+// as `batch 2 cannot begin: a, b: ...`. `windows` is as for held_back().
+[[nodiscard]] std::vector<std::string> batches_held_for_ever(
+    const std::vector<std::vector<std::string>>& batches, const RolloutTerms& terms,
+    const WindowView& windows);
+
 // Returns the reason to wait if no controller drives the rollout or plan `id`, or an empty Held if
 // a controller drives it. `cell` contains the records of controllers and drivers.
 [[nodiscard]] Held undriven(const std::string& id, const Reading& cell);

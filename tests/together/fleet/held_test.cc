@@ -106,6 +106,28 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and for a person if 
   CHECK(agents_to_come(view).words.empty());
 }
 
+TEST_CASE("the batches of a new rollout whose windows never open together are named") {
+  const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
+  WindowView windows(no_zone);
+  windows.set_wall(3'600, 0);
+  for (const std::string group : {"a", "b"}) {
+    windows.take(record(
+        key_of(KeyKind::window, {group}),
+        R"({"duration_s":3600,"start":"0)" + std::string(group == "a" ? "2" : "3") + R"(:00"})"));
+    windows.take_node("of-" + group, {.labels = {{"group", group}}});
+  }
+  RolloutTerms terms{.soak_ms = 60'000};
+  const auto lines = [&] {
+    return batches_held_for_ever({{"of-a"}, {"of-a", "of-b"}, {"n"}}, terms, windows);
+  };
+
+  CHECK(lines() == std::vector<std::string>{
+                       "batch 2 cannot begin: of-a, of-b: their windows are never open at the same "
+                       "time for long enough"});
+  terms.ignore_window = true;
+  CHECK(lines().empty());
+}
+
 TEST_CASE("of nodes that begin one by one, the window that opens first counts") {
   const auto no_zone = [](const std::string&) { return Result<TimeZone>(Refusal{"none"}); };
   WindowView windows(no_zone);

@@ -370,12 +370,39 @@ TEST_CASE("of several nodes the one whose window opens last decides") {
   WindowView view = view_at(midnight);
   Window at_three = at_two;
   at_three.start = "03:00";
-  view.take(window("two", at_two));
+  Window long_one = at_two;
+  long_one.duration_s = 7'200;
+  view.take(window("two", long_one));
   view.take(window("three", at_three));
   view.take(node("a", "two"));
   view.take(node("b", "three"));
   CHECK(view.opening(std::vector<std::string>{"a", "b", "c"}, minute, 0).until == 180 * minute);
   CHECK(view.opening(std::vector<std::string>{"c"}, minute, 0).is_open);
+}
+
+TEST_CASE(
+    "several nodes begin when their windows are open together, and are told if they never are") {
+  using Nodes = std::vector<std::string>;
+  WindowView view = view_at(midnight);
+  Window at_three = at_two;
+  at_three.start = "03:00";
+  view.take(window("two", at_two));
+  view.take(window("three", at_three));
+  view.take(node("a", "two"));
+  view.take(node("b", "three"));
+  const Opening never{false, std::nullopt,
+                      "a, b: their windows are never open at the same time for long enough"};
+  CHECK(view.opening(Nodes{"a", "b", "c"}, minute, 0) == never);
+  CHECK(view.opening(Nodes{"a", "b"}, minute, 130 * minute) == never);
+
+  // On Saturday, in three days, both windows are open from 03:00 to 04:00.
+  view.take(
+      window("two", {.days = {"sat"}, .start = "02:00", .duration_s = 7'200, .time_zone = "UTC"}));
+  CHECK(view.opening(Nodes{"a", "b"}, minute, 0) ==
+        Opening{false, (3 * 24 + 3) * 60 * minute,
+                "the windows of all its nodes are open together in 3d3h"});
+  CHECK(view.opening(Nodes{"a", "b"}, 60 * minute, (3 * 24 + 3) * 60 * minute).is_open);
+  CHECK_FALSE(view.opening(Nodes{"a", "b"}, 61 * minute, 0).until);
 }
 
 // ---- the drivers of rollouts and plans, which begin nothing while a window is closed
