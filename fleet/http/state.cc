@@ -231,6 +231,13 @@ std::string event(std::string_view name, const std::string& data) {
   return text;
 }
 
+std::string standing(Revision revision, bool follows) {
+  JsonTree tree = json_object();
+  tree.members["revision"] = json_number(revision);
+  tree.members["follows"] = json_truth(follows);
+  return write_tree(tree);
+}
+
 bool is_told(KeyKind kind) {
   return kind != KeyKind::release && kind != KeyKind::settings && kind != KeyKind::notified;
 }
@@ -269,10 +276,11 @@ std::string trouble_event(const std::string& reason) {
 }
 
 std::string hello_event(Revision revision, bool follows) {
-  JsonTree tree = json_object();
-  tree.members["revision"] = json_number(revision);
-  tree.members["follows"] = json_truth(follows);
-  return "retry: 2000\n" + event("hello", write_tree(tree));
+  return "retry: 2000\n" + event("hello", standing(revision, follows));
+}
+
+std::string beat_event(Revision revision, bool follows) {
+  return event("beat", standing(revision, follows));
 }
 
 }  // namespace fleet

@@ -61,4 +61,8 @@ struct StateView {
 // changes.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
+// Returns the event that a stream gets regularly, so that the client knows that it lives. `follows`
+// says whether the controller hears the store.
+[[nodiscard]] std::string beat_event(Revision revision, bool follows);
+
 }  // namespace fleet

@@ -29,8 +29,8 @@ using std::chrono::milliseconds;
 // Changes are collected for this time and sent to the clients in one event. Nobody notices the
 // delay.
 constexpr milliseconds gather_time{250};
-// The time between two empty messages on a stream. They keep proxies and libmicrohttpd from closing
-// the connection as idle.
+// The time between two beats on a stream. They keep proxies and libmicrohttpd from closing the
+// connection as idle, and show the page that the stream lives: follow.js waits for three of them.
 constexpr milliseconds beat_time{15'000};
 // The maximum number of clients that follow the cell, since the unread text of each needs memory.
 constexpr std::size_t streams_max = 50;
@@ -227,7 +227,7 @@ void Website::look_at_revocations() {
 void Website::beat() {
   look_at_revocations();
   end_streams_of_revoked();
-  push_all(":\n\n");
+  push_all(beat_event(world_.mirror.revision(), world_.health.follows));
   beat_ = world_.timers.after(beat_time, [this] { beat(); });
 }
 

@@ -489,6 +489,7 @@ TEST_CASE("followers get the new records, and of nodes only that they have chang
         "event: changes\n"
         "data: {\"nodes\":[\"n1\",\"n2\"],\"records\":{\"stop\":null},\"revision\":9}\n\n");
   CHECK(changes_event(9, {change("settings", "{}")}).empty());
+  CHECK(beat_event(9, true) == "event: beat\ndata: {\"follows\":true,\"revision\":9}\n\n");
 }
 
 }  // namespace
