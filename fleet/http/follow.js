@@ -3,7 +3,13 @@
 'use strict';
 
 const refusedTime = 10000;
+// A controller sends an event at least every 15 seconds. After this time without an event, three
+// events are missing.
+const silenceMost = 50000;
 
+let stream = null;    // the stream of changes, or null while the page is hidden
+let follows = false;  // whether the stream brings the changes: it is open, and the store is heard
+let nextTry = 0;      // the timer that replaces the stream by another one
 let nodes = null;  // the records of all nodes; read only while the page shows them
 
 // Adds the content of a node's record to the node's line in the list. Makes a string of each value,
@@ -51,7 +57,9 @@ const loadNodesSoon = atMostEach(3000, loadNodes);
 const drawNodeSoon = atMostEach(500, drawNode);
 const drawRolloutsSoon = atMostEach(100, async () => { await loadRollouts(); drawRollouts(); });
 const loadCellSoon = atMostEach(500, async () => {
-  cell = await get('/v1/state');
+  const found = await get('/v1/state');
+  if (!follows) return;  // the page would say `live`; it reads the cell again when it follows
+  cell = found;
   drawGlance();
   drawRolloutsSoon();
 });
@@ -70,6 +78,8 @@ async function loadAll() {
   loadNodesSoon();
   drawNodeSoon();
 }
+
+const loadAllSoon = atMostEach(0, loadAll);
 
 function takeRecord(key, record) {
   const [kind, name, ...rest] = key.split('/');
@@ -94,6 +104,7 @@ function forgetOldest(map) {
 }
 
 function takeChanges(changes) {
+  follows = true;
   for (const [key, record] of Object.entries(changes.records)) takeRecord(key, record);
   while (events.size > 10 * eventsShown) forgetOldest(events);
   while (earlier.size > 10 * eventsShown * rolloutsShown) forgetOldest(earlier);
@@ -105,33 +116,81 @@ function takeChanges(changes) {
     drawNodeSoon();
   }
   loadCellSoon();
-  showLive('live', 'good');
+}
+
+function showLost(words, trouble) {
+  follows = false;
+  showLive(words, 'bad');
+  showTrouble(trouble);
+}
+
+// Opens another stream after `ms` milliseconds, and shows then why.
+function followAgain(ms, trouble) {
+  clearTimeout(nextTry);
+  nextTry = setTimeout(() => { showLost('not connected', trouble); follow(); }, ms);
+}
+
+function leave() {
+  clearTimeout(nextTry);
+  if (stream) stream.close();
+  stream = null;
+  follows = false;
+}
+
+function takeHello(said) {
+  follows = said.follows;
+  if (follows) loadAllSoon();
+  else showLost('no store', storeTrouble('the controller has not read it yet'));
+}
+
+// After a trouble, such as a request without an answer, the next beat makes the page read again.
+function takeBeat(said) {
+  if (!said.follows || at('live').textContent === 'live') return;
+  follows = true;
+  loadAllSoon();
 }
 
 function follow() {
-  const source = new EventSource('/v1/changes');
-  source.addEventListener('hello', event => {
-    const followed = JSON.parse(event.data).follows;
-    showLive(followed ? 'live' : 'no store', followed ? 'good' : 'bad');
-    if (followed) loadAll().catch(showError);
-    else showTrouble(storeTrouble('the controller has not read it yet'));
+  leave();
+  stream = new EventSource('/v1/changes');
+  const opened = stream;
+  const silent = 'The controller sends nothing';
+  followAgain(patience, silent);
+  const on = (name, take) => opened.addEventListener(name, event => {
+    followAgain(silenceMost, silent);
+    try { take(JSON.parse(event.data)); } catch (error) { showError(error); }
   });
-  source.addEventListener('changes', event => takeChanges(JSON.parse(event.data)));
-  source.addEventListener('trouble', event => {
-    showLive('no store', 'bad');
-    showTrouble(storeTrouble(JSON.parse(event.data).reason));
-  });
+  on('hello', takeHello);
+  on('beat', takeBeat);
+  on('changes', takeChanges);
+  on('trouble', said => showLost('no store', storeTrouble(said.reason)));
   // A browser reconnects after a lost connection, but not if the server refuses it: too many
   // clients follow the cell, or the client's certificate was revoked or has expired. So try again
   // later.
-  source.onerror = () => {
-    showLive('not connected', 'bad');
-    if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);
+  opened.onerror = () => {
+    const lost = 'The controller cannot be followed';
+    showLost('not connected', lost);
+    if (opened.readyState === EventSource.CLOSED) followAgain(refusedTime, lost);
   };
 }
 
+// Follows the cell only while a person can see the page: a browser makes at most six connections to
+// one server, and each stream uses one. When the page is shown again, its answer may be hours old.
+function followIfSeen() {
+  if (!document.hidden) return follow();
+  leave();
+  showLive('connecting', '');
+  showAnswer('The cell is being read.', '');
+}
+
+// Returns the fragment of the URL. A person may have typed it, with a `%` that begins no escape.
+function fragment() {
+  const text = location.hash.slice(1);
+  try { return decodeURIComponent(text); } catch (error) { return text; }
+}
+
 function takeAddress() {
-  asked = decodeURIComponent(location.hash.slice(1));
+  asked = fragment();
   drawNodeSoon();
   drawRolloutsSoon();
   if (asked.startsWith('node/')) at('node').scrollIntoView({block: 'start'});
@@ -140,5 +199,6 @@ function takeAddress() {
 addEventListener('hashchange', takeAddress);
 at('nodes-open').addEventListener('toggle', loadNodesSoon);
 at('filter').addEventListener('input', () => nodes && filterNodes());
+document.addEventListener('visibilitychange', followIfSeen);
 takeAddress();
-follow();
+followIfSeen();

@@ -5,6 +5,9 @@ const eventsShown = 30;
 const nodesShown = 300;
 const rolloutsShown = 10;
 const namesShown = 8;
+// For how long the page waits for an answer of the controller. A browser sends no request at all
+// while six tabs with streams of changes use all the connections that it makes to one server.
+const patience = 30000;
 
 let cell = null;  // the summary of the cell that was read last
 // The rollouts that the page has read, by name. Each is an object with the rollout's records, by
@@ -74,7 +77,8 @@ const storeTrouble = reason => `The store cannot be heard: ${reason}`;
 
 async function get(path) {
   const told = words => error => { throw new Told(`${words}: ${error.message}`); };
-  const response = await fetch(path).catch(told('The controller cannot be reached'));
+  const response = await fetch(path, {signal: AbortSignal.timeout(patience)})
+    .catch(told('The controller cannot be reached'));
   if (response.status === 404) return null;
   const body = await response.json().catch(told(`The answer to ${path} cannot be read`));
   if (response.status === 503) throw new Told(storeTrouble(body.reason));
@@ -98,6 +102,7 @@ function atMostEach(ms, call) {
 }
 
 function showError(error) {
+  showLive('not live', 'bad');
   showTrouble(error instanceof Told ? error.message : `The page has failed: ${error.message}`);
 }
 
@@ -225,6 +230,7 @@ function drawGlance() {
   at('status').textContent = cell.status;
   at('status').className = 'pill ' + ({stopped: 'bad', running: 'busy'}[cell.status] || 'good');
   showTrouble('');
+  showLive('live', 'good');
   const plans = Object.entries(cell.plans);
   at('plans-section').hidden = !plans.length;
   at('plans').replaceChildren(...plans.map(([name, plan]) => make('div', {class: 'card'},

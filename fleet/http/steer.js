@@ -111,7 +111,7 @@ async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};
   for (let tries = 0; tries < triesMost; ++tries) {
-    const found = await fetch(path).catch(() => null);
+    const found = await fetch(path, {signal: AbortSignal.timeout(patience)}).catch(() => null);
     if (!found) return 'Nothing was ordered: the controller does not answer.';
     if (!found.ok) return `${name} cannot be read: ${(await found.json()).reason}`;
     const now = await found.json();
@@ -123,7 +123,7 @@ async function give(name, order, seen) {
     const tag = found.headers.get('ETag');
     if (tag === refused.tag) return `Nothing was ordered: ${refused.reason}.`;
     const answer = await fetch(path, {method: 'PATCH', headers: {'If-Match': tag,
-      'Content-Type': 'application/merge-patch+json'},
+      'Content-Type': 'application/merge-patch+json'}, signal: AbortSignal.timeout(patience),
     body: JSON.stringify({order: orders[order].order})}).catch(() => null);
     if (!answer) {
       return `No answer came to the order to ${order} ${name}, so it may have been given or not. ` +
