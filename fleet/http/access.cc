@@ -121,7 +121,9 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
     return problem(403, "Host is not this machine's loopback address");
   }
   if (door.certificates && !request.visitor) {
-    return problem(401, "a certificate that the cell's authority has signed is needed");
+    return problem(401, request.why_no_visitor.empty()
+                            ? "a certificate that the cell's authority has signed is needed"
+                            : request.why_no_visitor);
   }
   if (door.certificates && role_of(request.visitor->name) == Role::none) {
     return problem(403, request.visitor->name + " has no role here");

@@ -58,6 +58,9 @@ struct Request {
   std::string body = {};
   bool too_long = false;  // whether the body is longer than request_bytes_max
   std::optional<Visitor> visitor = {};
+  // If the client's certificate is refused although the authority has signed it: why, such as `the
+  // certificate has expired`.
+  std::string why_no_visitor = {};
 };
 
 struct Response {

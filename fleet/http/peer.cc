@@ -3,7 +3,9 @@
 #include <gnutls/x509.h>
 
 #include <array>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -63,25 +65,43 @@ std::string serial_number(gnutls_x509_crt_t certificate) {
   return text;
 }
 
+// Returns why a certificate is refused about which GnuTLS says `wrong`. Returns an empty string if
+// the authority has not signed it.
+std::string why_refused(gnutls_x509_crt_t certificate, unsigned int wrong) {
+  constexpr unsigned int of_time = GNUTLS_CERT_EXPIRED | GNUTLS_CERT_NOT_ACTIVATED;
+  constexpr unsigned int of_list =
+      GNUTLS_CERT_REVOCATION_DATA_SUPERSEDED | GNUTLS_CERT_REVOCATION_DATA_ISSUED_IN_FUTURE;
+  if ((wrong & ~(GNUTLS_CERT_INVALID | GNUTLS_CERT_REVOKED | of_time | of_list)) != 0) return "";
+  if ((wrong & GNUTLS_CERT_REVOKED) != 0) return "the certificate is revoked";
+  const std::time_t now = std::time(nullptr);
+  if (gnutls_x509_crt_get_expiration_time(certificate) < now) return "the certificate has expired";
+  if (gnutls_x509_crt_get_activation_time(certificate) > now) {
+    return "the certificate is not valid yet";
+  }
+  if ((wrong & of_time) != 0) return "the certificate of the cell's authority is not valid now";
+  return (wrong & of_list) != 0 ? "the list of revoked certificates is not valid now" : "";
+}
+
 }  // namespace
 
-std::optional<Visitor> visitor_of(gnutls_session_t session, const std::string& authority,
-                                  const std::string& revocations) {
+upgrader::Result<Visitor> visitor_of(gnutls_session_t session, const std::string& authority,
+                                     const std::string& revocations) {
   unsigned int count = 0;
   const gnutls_datum_t* chain = gnutls_certificate_get_peers(session, &count);
   gnutls_x509_crt_t raw = nullptr;
-  if (chain == nullptr || count == 0 || gnutls_x509_crt_init(&raw) < 0) return std::nullopt;
+  const upgrader::Refusal unknown{""};
+  if (chain == nullptr || count == 0 || gnutls_x509_crt_init(&raw) < 0) return unknown;
   const Certificate certificate(raw);
-  if (gnutls_x509_crt_import(raw, &chain[0], GNUTLS_X509_FMT_DER) < 0) return std::nullopt;
+  if (gnutls_x509_crt_import(raw, &chain[0], GNUTLS_X509_FMT_DER) < 0) return unknown;
   const TrustList list = trust_list(authority, revocations);
   unsigned int wrong = GNUTLS_CERT_INVALID;
   if (list == nullptr ||
-      gnutls_x509_trust_list_verify_crt(list.get(), &raw, 1, 0, &wrong, nullptr) < 0 ||
-      wrong != 0) {
-    return std::nullopt;
+      gnutls_x509_trust_list_verify_crt(list.get(), &raw, 1, 0, &wrong, nullptr) < 0) {
+    return unknown;
   }
+  if (wrong != 0) return upgrader::Refusal{why_refused(raw, wrong)};
   const auto name = common_name(raw);
-  if (!name) return std::nullopt;
+  if (!name) return unknown;
   return Visitor{*name, serial_number(raw), gnutls_x509_crt_get_expiration_time(raw)};
 }
 

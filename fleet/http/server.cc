@@ -208,8 +208,10 @@ MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const c
     if (!settings_.certificates.own.empty()) {
       const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
       auto* session = static_cast<gnutls_session_t>(info->tls_session);
-      request.visitor =
+      const auto visitor =
           visitor_of(session, settings_.certificates.authority, settings_.revocations());
+      if (visitor) request.visitor = visitor.value();
+      if (!visitor) request.why_no_visitor = visitor.reason();
     }
     settings_.asked(exchange.number, request);
   }
