@@ -105,6 +105,31 @@ upgrader::Result<Visitor> visitor_of(gnutls_session_t session, const std::string
   return Visitor{*name, serial_number(raw), gnutls_x509_crt_get_expiration_time(raw)};
 }
 
+std::string why_no_certificate(const std::string& pem) {
+  gnutls_x509_crt_t* list = nullptr;
+  unsigned int count = 0;
+  const gnutls_datum_t text = datum(pem);
+  if (gnutls_x509_crt_list_import2(&list, &count, &text, GNUTLS_X509_FMT_PEM, 0) < 0) {
+    return "not a certificate in PEM";
+  }
+  for (unsigned int i = 0; i < count; ++i)
+    gnutls_x509_crt_deinit(list[i]);
+  gnutls_free(list);
+  return "";
+}
+
+std::string why_not_key_of(const std::string& certificate, const std::string& key) {
+  gnutls_certificate_credentials_t both = nullptr;
+  if (gnutls_certificate_allocate_credentials(&both) < 0) return "no memory is left";
+  const gnutls_datum_t first = datum(certificate);
+  const gnutls_datum_t second = datum(key);
+  const int done = gnutls_certificate_set_x509_key_mem(both, &first, &second, GNUTLS_X509_FMT_PEM);
+  gnutls_certificate_free_credentials(both);
+  if (done >= 0) return "";
+  return done == GNUTLS_E_CERTIFICATE_KEY_MISMATCH ? "not the key of the certificate"
+                                                   : "not a private key in PEM";
+}
+
 bool is_revocation_list(const std::string& pem) {
   gnutls_x509_crl_t raw = nullptr;
   if (gnutls_x509_crl_init(&raw) < 0) return false;

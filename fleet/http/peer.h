@@ -18,6 +18,12 @@ namespace fleet {
                                                    const std::string& authority,
                                                    const std::string& revocations);
 
+// Returns why the text has no certificate in PEM, or an empty string if it has one.
+[[nodiscard]] std::string why_no_certificate(const std::string& pem);
+// Returns why the text `key` is not the key of this certificate, or an empty string if it is. Both
+// texts are in PEM.
+[[nodiscard]] std::string why_not_key_of(const std::string& certificate, const std::string& key);
+
 [[nodiscard]] bool is_revocation_list(const std::string& pem);
 
 }  // namespace fleet

@@ -44,6 +44,24 @@ ServerCertificates certificates_of(const WebsiteSettings& settings) {
           .authority = content_of_file(settings.authority)};
 }
 
+// Returns why a file for TLS cannot be used, such as `PATH: No such file or directory`. Returns an
+// empty string if all can be used. Without this, libmicrohttpd would fail without a reason, or
+// would refuse every client.
+std::string why_no_tls(const WebsiteSettings& settings) {
+  if (settings.certificate.empty()) return "";
+  for (const std::string& file : {settings.certificate, settings.key, settings.authority}) {
+    if (std::string why = why_unread(file); !why.empty()) return why;
+  }
+  const std::string certificate = content_of_file(settings.certificate);
+  for (const std::string& file : {settings.certificate, settings.authority}) {
+    if (const auto why = why_no_certificate(content_of_file(file)); !why.empty()) {
+      return file + ": " + why;
+    }
+  }
+  const std::string why = why_not_key_of(certificate, content_of_file(settings.key));
+  return why.empty() ? "" : settings.key + ": " + why;
+}
+
 std::optional<TimeZone> zone_named(const std::string& name) {
   if (name.find("..") != std::string::npos || name.starts_with('/')) return std::nullopt;
   const auto zone = TimeZone::parse(content_of_file("/usr/share/zoneinfo/" + name));
@@ -89,7 +107,7 @@ Website::Website(const Surroundings& surroundings, const WebsiteSettings& settin
       certificates_(!settings.certificate.empty()),
       desired_(settings.desired),
       revocations_(settings.revocations),
-      error_(revocations_.trouble()),
+      error_(why_no_tls(settings)),
       joins_({.store = world_.store,
               .timers = world_.timers,
               .mirror = world_.mirror,
@@ -108,6 +126,8 @@ Website::Website(const Surroundings& surroundings, const WebsiteSettings& settin
                      look_at_revocations();
                      return revocations_.list();
                    }}) {
+  if (error_.empty()) error_ = revocations_.trouble();
+  if (error_.empty()) error_ = server_.error();
   beat();
 }
 

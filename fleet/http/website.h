@@ -76,11 +76,9 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Returns why the server cannot be used: it does not listen, or the revocation list could not be
-  // read at the start. Returns an empty string if it can be used.
-  [[nodiscard]] const std::string& error() const {
-    return server_.error().empty() ? error_ : server_.error();
-  }
+  // Returns why the server cannot be used: a file for TLS or the revocation list could not be read
+  // at the start, or the server does not listen. Returns an empty string if it can be used.
+  [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const { return server_.port(); }
 
   void take_changes(const Changes& changes);
