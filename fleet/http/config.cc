@@ -33,6 +33,10 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& found) {
   return write_tree(select_fields(tree.value(), fields->second));
 }
 
+bool looks(const Request& request) {
+  return request.method == Method::get || request.method == Method::head;
+}
+
 ConfigDecision look(const Request& request, const KeyValue* found, const std::string& rest) {
   const KeyKind kind = config_record(rest)->kind;
   if (found == nullptr) return refused(404, rest + " is not set");
@@ -44,13 +48,12 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns a response with all records in `reading` that people may set: one JSON object with the
-// records by their keys.
+// Returns a response with a list of records: one JSON object with the records by their keys.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
     const auto key = parse_key(found.key);
-    if (!key || !is_orderable(key->kind) || !may_see(request, key->kind)) continue;
+    if (!key || !may_see(request, key->kind)) continue;
     if (body.size() > 1) body += ',';
     body += "\"" + found.key.substr(key_root.size()) + "\":" + shown(request, key->kind, found);
   }
@@ -132,23 +135,39 @@ ConfigDecision refused(int status, const std::string& reason) {
 }
 
 std::vector<std::string> config_reads(const Request& request, const std::string& rest) {
-  const auto key = config_record(rest);
-  if (!key) return {rest.empty() ? std::string(key_root) : key_below(key_text(rest))};
+  if (asks_for_list(request, rest)) return {key_of(KeyKind::stop)};
+  if (!config_record(rest)) return {};  // decide_config() refuses this
+  if (looks(request)) return {key_text(rest)};
   return order_reads({deed_of(request.method), rest, request.body});
+}
+
+bool asks_for_list(const Request& request, const std::string& rest) {
+  return looks(request) && is_config_list(rest);
+}
+
+std::vector<KeyValue> records_listed(const std::string& rest,
+                                     const std::map<std::string, KeyValue, std::less<>>& copy) {
+  const std::string prefix = rest.empty() ? std::string(key_root) : key_below(key_text(rest));
+  std::vector<KeyValue> listed;
+  for (auto at = copy.lower_bound(prefix); at != copy.end() && at->first.starts_with(prefix);
+       ++at) {
+    const auto key = parse_key(at->first);
+    if (key && is_orderable(key->kind)) listed.push_back(at->second);
+  }
+  return listed;
 }
 
 ConfigDecision decide_config(const Request& request, const std::string& rest,
                              const Reading& reading, const ConfigMoment& moment) {
   if (request.too_long) return refused(413, "the body is too long for a record");
   if (const auto why = why_no_change(request)) return refused(400, *why);
-  const bool looks = request.method == Method::get || request.method == Method::head;
+  if (asks_for_list(request, rest)) return list(request, reading);
   if (!config_record(rest)) {
-    if (looks && is_config_list(rest)) return list(request, reading);
     return refused(404, "there is no " + rest + " that could be set");
   }
   const KeyValue* found = reading.find(key_text(rest));
   const bool changes = request.method == Method::patch || request.method == Method::erase;
-  if (looks) return look(request, found, rest);
+  if (looks(request)) return look(request, found, rest);
   if (!request.if_match.empty() &&
       (found == nullptr || !names_tag(request.if_match, tag_of(found->modified)))) {
     return refused(412, rest + " is not as it was when it was read");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +27,17 @@ struct ConfigMoment {
 };
 
 // Returns the keys to read before decide_config() is called. A key that ends in `/` stands for all
-// keys below it.
+// keys below it. For a list, returns only one key, whose reading shows the store's revision: the
+// records of the list are among very many others, so records_listed() finds them in the
+// controller's copy, as soon as the copy has this revision.
 [[nodiscard]] std::vector<std::string> config_reads(const Request& request,
                                                     const std::string& rest);
+
+// Returns whether the request asks for a list of records.
+[[nodiscard]] bool asks_for_list(const Request& request, const std::string& rest);
+// Returns the records of a list from a copy of all records.
+[[nodiscard]] std::vector<KeyValue> records_listed(
+    const std::string& rest, const std::map<std::string, KeyValue, std::less<>>& copy);
 
 struct ConfigDecision {
   Response response = {};                       // the response, to be sent after all writes
@@ -50,8 +59,8 @@ struct ConfigDecision {
 [[nodiscard]] ConfigDecision refused(int status, const std::string& reason);
 
 // Decides about a request to read or change a record. `reading` has the records whose keys
-// config_reads() has returned. With the parameter `validate=true`, the response is the same, but
-// nothing is written.
+// config_reads() has returned, or those of records_listed(). With the parameter `validate=true`,
+// the response is the same, but nothing is written.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 

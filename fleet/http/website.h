@@ -101,6 +101,7 @@ class Website {
   void begin_errand(HttpServer::Number number, const Request& request, const Route& route);
   void lease(const std::shared_ptr<Errand>& errand);
   void read_next(const std::shared_ptr<Errand>& errand);
+  void list(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);
   void write_next(const std::shared_ptr<Errand>& errand);
   void go_on(const std::shared_ptr<Errand>& errand);

@@ -60,6 +60,8 @@ std::vector<Compare> Website::still_enrolled(const Request& request) const {
 
 void Website::read_next(const std::shared_ptr<Errand>& errand) {
   if (errand->unread.empty()) {
+    const bool applies = errand->route.place == Place::apply;
+    if (!applies && asks_for_list(errand->request, errand->route.rest)) return list(errand);
     put_in_order(errand->reading);
     return decide(errand);
   }
@@ -71,10 +73,29 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
           return answer(errand->number, problem(503, "the store: " + trouble->reason));
         }
         const auto& found = std::get<Reading>(reply).found;
+        errand->reading.revision = std::get<Reading>(reply).revision;
         auto& all = errand->reading.found;
         all.insert(all.end(), found.begin(), found.end());
         read_next(errand);
       }));
+}
+
+// Takes the records of a list from the mirror. Waits until the mirror has the store's revision, so
+// that a client finds in the list what it has just written.
+void Website::list(const std::shared_ptr<Errand>& errand) {
+  const bool is_old = world_.mirror.revision() < errand->reading.revision;
+  if (is_old && ++errand->tries < tries_max) {
+    retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
+      retries_.erase(errand->number);
+      list(errand);
+    });
+    return;
+  }
+  if (is_old && !world_.health.follows) {
+    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
+  }
+  errand->reading.found = records_listed(errand->route.rest, world_.mirror.records());
+  decide(errand);
 }
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "fleet/common/release_draft.h"
 #include "fleet/http/access.h"
@@ -147,6 +148,34 @@ TEST_CASE("the response tells the outcome of the transaction") {
   CHECK(status(Refused{}) == 0);
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);
+}
+
+TEST_CASE("a look at one record or at a list reads no other records of the store") {
+  std::map<std::string, KeyValue, std::less<>> copy;
+  for (const char* key :
+       {"desired/agent", "event/000000000001", "node/n1/command/agent", "node/n1/desired/agent",
+        "node/n1/versions", "rollout/r1", "rollout/r1/node/n1", "settings", "window/night"}) {
+    copy[root + key] = {.key = root + key, .value = R"({"v":1})", .modified = 3};
+  }
+  const auto listed = [&copy](const std::string& rest) {
+    std::vector<std::string> keys;
+    for (const KeyValue& found : records_listed(rest, copy))
+      keys.push_back(found.key.substr(root.size()));
+    return keys;
+  };
+  using Keys = std::vector<std::string>;
+
+  for (const char* rest : {"", "node", "rollout"})
+    CHECK(config_reads(request(Method::get), rest) == Keys{root + "stop"});
+  for (const char* rest : {"desired/agent", "rollout/r1", "plan/p1"})
+    CHECK(config_reads(request(Method::get), rest) == Keys{root + rest});
+  CHECK(config_reads(request(Method::get), "event").empty());
+  CHECK(decide_config(request(Method::get), "event", {}, moment).response.status == 404);
+  CHECK(listed("") == Keys{"desired/agent", "node/n1/command/agent", "node/n1/desired/agent",
+                           "rollout/r1", "settings", "window/night"});
+  CHECK(listed("node") == Keys{"node/n1/command/agent", "node/n1/desired/agent"});
+  CHECK(listed("rollout") == Keys{"rollout/r1"});
+  CHECK(listed("window") == Keys{"window/night"});
 }
 
 TEST_CASE("a wish compares the release that it names, and has its digest") {
