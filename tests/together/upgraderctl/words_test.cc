@@ -450,6 +450,7 @@ TEST_CASE("nothing in a shown text commands a terminal") {
   CHECK(shown("a\nb\tc\rd\x7f") == "a\\nb\\tc\\rd\\x7f");
   CHECK(shown("\xc2\x9b") == "\\u{9b}");
   CHECK(shown("\xe2\x80\xae") == "\\u{202e}");
+  CHECK(shown("\xd8\x9c") == "\\u{61c}");
   CHECK(shown("\xff\xfe") == "\\xff\\xfe");
   CHECK(shown(std::string_view("\0", 1)) == "\\x00");
 }
