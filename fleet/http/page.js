@@ -21,13 +21,23 @@ let asked = '';              // the node or rollout that the fragment of the URL
 
 const at = id => document.getElementById(id);
 
+// Characters that are not drawn, but command how others are drawn. base/shown.cc has the same for a
+// terminal, and also escapes line breaks and tabs, which a browser draws as blanks.
+const commandCharacters = new RegExp('[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f' +
+  '\\u2028-\\u202e\\u2060-\\u2069\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]', 'gu');
+
+// Returns the text with escapes such as \u{202e} in the place of these characters.
+const visible = text => text.replace(commandCharacters,
+  character => `\\u{${character.codePointAt(0).toString(16)}}`);
+
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === 'class') element.className = value;
     else if (value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.filter(child => child !== null && child !== undefined));
+  element.append(...children.filter(child => child !== null && child !== undefined)
+    .map(child => child instanceof Node ? child : visible(`${child}`)));
   return element;
 }
 
@@ -62,7 +72,8 @@ function put(host, ...children) {
 
 // Shows the text in this element. Leaves the element alone if it shows the text already, since a
 // screen reader reads each change aloud.
-function tell(id, text) {
+function tell(id, words) {
+  const text = visible(words);
   if (at(id).textContent !== text) at(id).textContent = text;
   at(id).hidden = !text;
 }
@@ -226,7 +237,7 @@ function storeCard() {
 function drawGlance() {
   drawOutlook();
   put(at('glance'), nodesCard(), versionsCard(), storeCard());
-  at('you').textContent = cell.you.name || 'without a certificate';
+  at('you').textContent = visible(cell.you.name || 'without a certificate');
   at('status').textContent = cell.status;
   at('status').className = 'pill ' + ({stopped: 'bad', running: 'busy'}[cell.status] || 'good');
   showTrouble('');

@@ -87,7 +87,7 @@ function askFor(name, order, summary) {
   const seen = {state: summary.state, order: summary.order};
   at('ask-head').textContent = `${words} rollout ${name}?`;
   at('ask-text').textContent =
-    `${summary.component} ${summary.version}: ${summary.progress}. ${then}`;
+    visible(`${summary.component} ${summary.version}: ${summary.progress}. ${then}`);
   at('ask-yes').textContent = `${words} ${name}`;
   at('ask-yes').className = order === 'abort' ? 'danger' : '';
   at('ask-yes').onclick = () => {
