@@ -30,6 +30,19 @@ struct FreeResponse {
 };
 using ResponseOf = std::unique_ptr<MHD_Response, FreeResponse>;
 
+// Returns a response that owns its body, since a copy of the largest answers would need much
+// memory.
+ResponseOf response_with(std::string body) {
+  auto kept = std::make_unique<std::string>(std::move(body));
+  const auto release = [](void* which) {
+    const std::unique_ptr<std::string> owned(static_cast<std::string*>(which));
+  };
+  ResponseOf response(MHD_create_response_from_buffer_with_free_callback_cls(
+      kept->size(), kept->data(), release, kept.get()));
+  if (response != nullptr) static_cast<void>(kept.release());
+  return response;
+}
+
 // Returns the client's address as text.
 std::string address_of_client(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -235,8 +248,7 @@ MHD_Result HttpServer::send(MHD_Connection* connection, Exchange& exchange) {
   } else {
     Response& answer = *exchange.response;
     status = static_cast<unsigned int>(answer.status);
-    response.reset(MHD_create_response_from_buffer(answer.body.size(), answer.body.data(),
-                                                   MHD_RESPMEM_MUST_COPY));
+    response = response_with(std::move(answer.body));
     add_headers(response.get(), answer.type);
     if (!answer.etag.empty()) {
       MHD_add_response_header(response.get(), "ETag", answer.etag.c_str());

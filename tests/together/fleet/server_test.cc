@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <fstream>
 
 #include "tests/together/fleet/virtual_time.h"
 
@@ -151,6 +152,30 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });
   }
+}
+
+// Returns how many bytes of memory this process occupies.
+std::size_t occupied_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  REQUIRE(file >> all >> resident);
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_CASE("a long answer is in memory once while its client reads it") {
+  constexpr std::size_t bytes = 67'108'864;
+  Bench bench;
+  Client client(bench.server->port());
+  client.say("GET /v1/state/node HTTP/1.1\r\nHost: x\r\n\r\n");
+  bench.until("the request", [&] { return bench.asked.size() == 1; });
+  const std::size_t before = occupied_bytes();
+
+  bench.server->answer(bench.asked.front(), {.body = std::string(bytes, 'x')});
+  bench.until("its beginning", [&] { return client.heard().ends_with("xxx"); });
+
+  CHECK(occupied_bytes() - before < bytes * 3 / 2);
+  bench.until("its end", [&] { return client.heard().size() > bytes; });
 }
 
 TEST_CASE("a request with too long a URL is passed on with some of its parameters, and answered") {
