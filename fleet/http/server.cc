@@ -2,8 +2,6 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -16,11 +14,6 @@
 
 namespace fleet {
 namespace {
-
-int descriptor_of(MHD_Connection* connection) {
-  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  return info == nullptr ? -1 : info->connect_fd;
-}
 
 constexpr std::chrono::milliseconds look_time{1'000};
 constexpr std::size_t chunk_bytes = 16'384;
@@ -83,50 +76,7 @@ void add_headers(MHD_Response* response, const std::string& type) {
   MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Returns whether the client has closed the connection. libmicrohttpd does not notice this while a
-// connection is suspended.
-bool has_client_gone(MHD_Connection* connection) {
-  pollfd line{descriptor_of(connection), POLLRDHUP, 0};
-  return ::poll(&line, 1, 0) == 1 && (line.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
-
 }  // namespace
-
-void Connections::began(MHD_Connection* connection, Time now) {
-  lines_[connection] = {.phase = Phase::asks, .since = now};
-}
-
-void Connections::asked(MHD_Connection* connection, Time now) {
-  note(connection, {.phase = Phase::is_answered, .since = now});
-}
-
-void Connections::streams(MHD_Connection* connection) {
-  note(connection, {.phase = Phase::streams});
-}
-
-void Connections::answered(MHD_Connection* connection, Time now) {
-  note(connection, {.phase = Phase::asks, .since = now});
-}
-
-// Records the phase of a connection. Ignores a connection that has ended: libmicrohttpd may report
-// the end of its request later.
-void Connections::note(MHD_Connection* connection, const Line& line) {
-  const auto at = lines_.find(connection);
-  if (at != lines_.end()) at->second = line;
-}
-
-void Connections::shut_late(Time now) const {
-  for (const auto& [connection, line] : lines_) {
-    const bool is_late = (line.phase == Phase::asks && now >= line.since + request_time) ||
-                         (line.phase == Phase::is_answered && now >= line.since + answer_time);
-    if (is_late) shut(connection);
-  }
-}
-
-void shut(MHD_Connection* connection) {
-  const int descriptor = descriptor_of(connection);
-  if (descriptor >= 0) ::shutdown(descriptor, SHUT_RDWR);
-}
 
 struct HttpServer::Exchange {
   HttpServer* owner = nullptr;

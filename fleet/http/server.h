@@ -60,6 +60,9 @@ class Connections {
 
 // Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
+// Returns whether the client has closed the connection. libmicrohttpd does not notice this while a
+// connection is suspended.
+[[nodiscard]] bool has_client_gone(MHD_Connection* connection);
 
 // The maximum number of connections. Browsers and Prometheus need only a few each, so this is
 // enough for all people who look at one cell.

@@ -433,7 +433,7 @@ canary_fleet_cell() {
 # The files of fleet/http that do input or output. All its other files only judge requests and
 # choose answers.
 fleet_http_shell='join_door|outside|peer|server'
-fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
+fleet_http_shell="$fleet_http_shell|server_connections|server_listen|website|website_config"
 
 check_fleet_http() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
