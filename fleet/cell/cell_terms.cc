@@ -70,6 +70,18 @@ std::string signed_before(const std::vector<CertificateWanted>& wanted,
   return "";
 }
 
+// Returns how a person can replace an existing certificate that cannot be used. `older` is the FILE
+// of a certificate that this one, an authority's, has signed, or empty.
+std::string way_out(const CertificateThere& now, const std::string& older) {
+  std::string way = "move it and its key away, and a new one is made";
+  if (!older.empty()) {
+    way = now.wrong_time
+              ? "sign it again with its own key: see fleet(7), The certificate of an authority ends"
+              : "put back the certificate and the key that have signed " + older + ".pem";
+  }
+  return (now.wrong_time ? "set the clock if it is wrong; otherwise " : "") + way;
+}
+
 }  // namespace
 
 std::string why_no_cell(const CellTerms& terms) {
@@ -133,10 +145,10 @@ CertificatePlan plan_certificates(const std::vector<CertificateWanted>& wanted,
   CertificatePlan plan;
   for (const CertificateWanted& one : wanted) {
     const CertificateThere& now = found(there, one.file);
-    if (now.certificate && !now.unfit.empty()) {
-      plan.refused.push_back(one.file + ".pem " + now.unfit +
-                             "; move it and its key away, and a new one is made");
-    }
+    const std::string older =
+        one.authority.empty() ? signed_before(wanted, there, one.file) : std::string();
+    if (now.certificate && !now.unfit.empty())
+      plan.refused.push_back(one.file + ".pem " + now.unfit + "; " + way_out(now, older));
     if (now.certificate && !now.key && !one.authority.empty())
       plan.refused.push_back(one.file + ".pem is there without " + one.file +
                              ".key; put the key back, or move the certificate away");
@@ -146,9 +158,7 @@ CertificatePlan plan_certificates(const std::vector<CertificateWanted>& wanted,
       plan.refused.push_back(one.file + ".pem is missing, and " + one.authority +
                              ".key, which would sign it, is not there; put it back");
     }
-    const std::string older =
-        one.authority.empty() && !now.key ? signed_before(wanted, there, one.file) : std::string();
-    if (!older.empty()) {
+    if (!older.empty() && !now.key) {
       plan.refused.push_back(one.file + ".pem and " + one.file + ".key are missing, but " + older +
                              ".pem, which they have signed, is there; put them back");
     }

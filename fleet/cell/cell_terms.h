@@ -70,6 +70,8 @@ struct CertificateThere {
   bool certificate = false;
   bool key = false;
   std::string unfit = {};  // why the existing certificate cannot be used; may be empty
+  // whether the certificate is unfit only because this machine's clock is outside its validity
+  bool wrong_time = false;
 };
 
 // The certificates to make, each with a new key unless the directory already has one. If `refused`
@@ -80,7 +82,8 @@ struct CertificatePlan {
 };
 // Decides which certificates to make; never replaces an existing one. `there` has the existing
 // files, by the names FILE. An authority whose files are missing is not made anew if a certificate
-// exists that it has signed: nobody would accept that certificate any more.
+// exists that it has signed: nobody would accept that certificate any more. For the same reason, no
+// sentence advises to move away an authority that has signed a certificate.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);

@@ -22,15 +22,6 @@ std::string missing_role(X509* certificate, const CertificateNeed& need) {
   return need.addresses.empty() || serves ? "" : "is not a server's";
 }
 
-std::string why_wrong_time(const std::string& certificate, UnixSeconds now) {
-  const auto validity = validity_of(certificate);
-  if (!validity) return "is not a certificate in PEM";
-  const std::string clock = "; this machine's clock shows " + time_text_of(now);
-  if (now < validity->from) return "begins at " + time_text_of(validity->from) + clock;
-  if (now >= validity->until) return "ended at " + time_text_of(validity->until) + clock;
-  return "";
-}
-
 }  // namespace
 
 std::string new_private_key() {
@@ -48,8 +39,8 @@ Signed sign_for_key(Signing signing, const std::string& key) {
   return sign(signing);
 }
 
-std::string why_unfit(const std::string& text, const std::string& key, const CertificateNeed& need,
-                      UnixSeconds now) {
+std::string why_mismatched(const std::string& text, const std::string& key,
+                           const CertificateNeed& need) {
   const Certificate certificate = certificate_in(text);
   ERR_clear_error();
   if (certificate == nullptr) return "is not a certificate in PEM";
@@ -64,7 +55,22 @@ std::string why_unfit(const std::string& text, const std::string& key, const Cer
     if (X509_check_ip_asc(certificate.get(), address.c_str(), 0) != 1)
       return "does not have the address " + address;
   }
-  return why_wrong_time(text, now);
+  return "";
+}
+
+std::string why_wrong_time(const std::string& certificate, UnixSeconds now) {
+  const auto validity = validity_of(certificate);
+  if (!validity) return "is not a certificate in PEM";
+  const std::string clock = "; this machine's clock shows " + time_text_of(now);
+  if (now < validity->from) return "begins at " + time_text_of(validity->from) + clock;
+  if (now >= validity->until) return "ended at " + time_text_of(validity->until) + clock;
+  return "";
+}
+
+std::string why_unfit(const std::string& certificate, const std::string& key,
+                      const CertificateNeed& need, UnixSeconds now) {
+  const std::string why = why_mismatched(certificate, key, need);
+  return why.empty() ? why_wrong_time(certificate, now) : why;
 }
 
 bool is_ip_address(const std::string& text) {

@@ -24,9 +24,14 @@ struct CertificateNeed {
   bool is_authority = false;
   std::vector<std::string> addresses = {};  // the IP addresses that the certificate must have
 };
-// Returns why the certificate does not meet the conditions `need` at the time `now`, or an empty
-// string. Checks its name, role, authority, addresses and validity and, unless `key` is empty, its
-// private key.
+// Returns why the certificate does not meet the conditions `need` at any time, or an empty string.
+// Checks its name, role, authority and addresses and, unless `key` is empty, its private key.
+[[nodiscard]] std::string why_mismatched(const std::string& certificate, const std::string& key,
+                                         const CertificateNeed& need);
+// Returns why the certificate is not valid at the time `now` of this machine's clock, or an empty
+// string.
+[[nodiscard]] std::string why_wrong_time(const std::string& certificate, UnixSeconds now);
+// Returns the first reason of why_mismatched() and why_wrong_time(), or an empty string.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

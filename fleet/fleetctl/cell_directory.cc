@@ -36,13 +36,17 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   // elsewhere.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
-    there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),
-                                   there.key ? content_of_file(path + ".key") : "",
-                                   {.name = wanted.name,
-                                    .authority = authority,
-                                    .is_authority = wanted.authority.empty(),
-                                    .addresses = wanted.addresses},
-                                   std::time(nullptr));
+    const std::string certificate = content_of_file(path + ".pem");
+    there.unfit =
+        fleet::why_mismatched(certificate, there.key ? content_of_file(path + ".key") : "",
+                              {.name = wanted.name,
+                               .authority = authority,
+                               .is_authority = wanted.authority.empty(),
+                               .addresses = wanted.addresses});
+    if (there.unfit.empty()) {
+      there.unfit = fleet::why_wrong_time(certificate, std::time(nullptr));
+      there.wrong_time = !there.unfit.empty();
+    }
   }
   return there;
 }

@@ -303,6 +303,27 @@ TEST_CASE("a certificate that cannot be used, or has no key, lets nothing be mad
             "m3.pem is there without m3.key; put the key back, or move the certificate away"});
 }
 
+TEST_CASE("a certificate is not replaced for a wrong clock, nor an authority that has signed one") {
+  auto there = all_there();
+  there["ca"] = {.certificate = true, .key = true, .unfit = "begins tomorrow", .wrong_time = true};
+  there["members"].unfit = "is not for the key beside it";
+  there["m2"] = {.certificate = true, .key = true, .unfit = "ended yesterday", .wrong_time = true};
+  CHECK(refused(there) ==
+        std::vector<std::string>{
+            "ca.pem begins tomorrow; set the clock if it is wrong; otherwise sign it again with "
+            "its own key: see fleet(7), The certificate of an authority ends",
+            "members.pem is not for the key beside it; put back the certificate and the key that "
+            "have signed m1-members.pem",
+            "m2.pem ended yesterday; set the clock if it is wrong; otherwise move it and its key "
+            "away, and a new one is made"});
+}
+
+TEST_CASE("an authority that has signed nothing is replaced") {
+  CHECK(refused({{"ca", {.certificate = true, .key = true, .unfit = "is not a certificate"}}}) ==
+        std::vector<std::string>{"ca.pem is not a certificate; move it and its key away, "
+                                 "and a new one is made"});
+}
+
 // ---- certificates are made and checked
 
 struct Pair {
