@@ -145,6 +145,14 @@ CertificatePlan plan_certificates(const std::vector<CertificateWanted>& wanted,
   CertificatePlan plan;
   for (const CertificateWanted& one : wanted) {
     const CertificateThere& now = found(there, one.file);
+    if (!now.unread.empty()) {
+      plan.refused.push_back(now.unread + "; mend this file" +
+                             (one.authority.empty()
+                                  ? ""
+                                  : ", or move " + one.file + ".pem and " + one.file +
+                                        ".key away, and new ones are made"));
+      continue;
+    }
     const std::string older =
         one.authority.empty() ? signed_before(wanted, there, one.file) : std::string();
     if (now.certificate && !now.unfit.empty())

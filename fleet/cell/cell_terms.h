@@ -69,6 +69,9 @@ struct CertificateWanted {
 struct CertificateThere {
   bool certificate = false;
   bool key = false;
+  // an existing file of the two that cannot be read or has no content, with the reason; may be
+  // empty
+  std::string unread = {};
   std::string unfit = {};  // why the existing certificate cannot be used; may be empty
   // whether the certificate is unfit only because this machine's clock is outside its validity
   bool wrong_time = false;

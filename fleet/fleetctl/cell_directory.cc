@@ -26,9 +26,21 @@ bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
+// Returns why this existing file in the directory has no content to use, or an empty string.
+std::string why_no_content(const std::string& directory, const std::string& file) {
+  const std::string path = directory + "/" + file;
+  if (std::string why = fleet::why_unread(path); !why.empty())
+    return file + " cannot be read" + why.substr(path.size());
+  return content_of_file(path).empty() ? file + " is empty" : "";
+}
+
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
+  if (there.certificate) there.unread = why_no_content(directory, wanted.file + ".pem");
+  if (there.key && there.unread.empty())
+    there.unread = why_no_content(directory, wanted.file + ".key");
+  if (!there.unread.empty()) return there;
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
   // If a certificate's key or authority is missing, only that is reported, and the certificate is

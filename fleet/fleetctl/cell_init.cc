@@ -64,20 +64,15 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
 
 using fleet::content_of_file;
 
-// Writes a file, unless it exists. Returns an error if the file exists and has different content.
-std::string write_once(const std::string& path, const std::string& content, std::string& made) {
-  if (::access(path.c_str(), F_OK) != 0) {
-    made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
-    return fleet::replace_file(path, content, secret_mode);
-  }
-  if (content_of_file(path) == content) return "";
-  return path + " is not the archive of what is there now; move it away, and a new one is made";
+void add_word(std::string& list, const std::string& word) {
+  list += (list.empty() ? "" : ", ") + word;
 }
 
-// Makes the archive of each machine. Returns the first error, or an empty string on success.
+// Makes the archive of each machine, unless it exists. Returns the first error, which names all
+// archives that exist with different content, or an empty string on success.
 std::string make_archives(const std::string& directory, const fleet::CellTerms& terms,
                           std::string& made) {
-  std::string trouble;
+  std::string older;
   const auto content = [&directory](const std::string& file) {
     return content_of_file(directory + "/" + file);
   };
@@ -91,12 +86,20 @@ std::string make_archives(const std::string& directory, const fleet::CellTerms& 
     }
     const std::string archive =
         archive_of(machine_files(terms, machine, content), issued ? issued->issued : 0);
-    const std::string path = directory + "/" + machine + ".tar";
+    const std::string file = machine + ".tar";
+    const std::string path = directory + "/" + file;
     if (archive.empty()) return path + " cannot be made";
-    const std::string why = write_once(path, archive, made);
-    if (trouble.empty()) trouble = why;
+    if (::access(path.c_str(), F_OK) == 0) {
+      if (content_of_file(path) != archive) add_word(older, file);
+      continue;
+    }
+    const std::string why = fleet::replace_file(path, archive, secret_mode);
+    if (!why.empty()) return why;
+    add_word(made, file);
   }
-  return trouble;
+  return older.empty() ? ""
+                       : directory + ": not made of what is there now: " + older +
+                             "; move each such archive away, and a new one is made";
 }
 
 void say_what_is_next(const std::string& directory, const fleet::CellTerms& terms) {
@@ -125,7 +128,7 @@ int init_cell(const Options& options) {
   if (!certificates.refused.empty()) return exit_refused;
   std::string made;
   for (const std::string& file : certificates.files) {
-    made += (made.empty() ? "" : ", ") + file + ".pem";
+    add_word(made, file + ".pem");
   }
   const std::string& path = directory.path();
   std::string why = fleet::replace_file(path + "/cell", cell_text(terms.value()), secret_mode);

@@ -318,6 +318,19 @@ TEST_CASE("a certificate is not replaced for a wrong clock, nor an authority tha
             "away, and a new one is made"});
 }
 
+TEST_CASE(
+    "a file that cannot be read is named once, and only a machine's certificate is replaced") {
+  auto there = all_there();
+  there["ca"].unread = "ca.key is empty";
+  there.erase("m1");
+  there["m2"] = {.certificate = true, .key = true, .unread = "m2.key cannot be read"};
+  CHECK(refused(there) ==
+        std::vector<std::string>{
+            "ca.key is empty; mend this file",
+            "m2.key cannot be read; mend this file, or move m2.pem and m2.key away, and new ones "
+            "are made"});
+}
+
 TEST_CASE("an authority that has signed nothing is replaced") {
   CHECK(refused({{"ca", {.certificate = true, .key = true, .unfit = "is not a certificate"}}}) ==
         std::vector<std::string>{"ca.pem is not a certificate; move it and its key away, "
