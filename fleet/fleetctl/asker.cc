@@ -1,5 +1,7 @@
 #include "fleet/fleetctl/asker.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -126,18 +128,30 @@ fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
       "make a lease");
 }
 
-void Asker::end_lease(fleet::LeaseId lease) {
-  static_cast<void>(
-      answer_to<fleet::Reply<fleet::LeaseState>>([&](auto then) { store_->revoke(lease, then); }));
+std::optional<fleet::Trouble> Asker::end_lease(fleet::LeaseId lease) {
+  const auto reply = explained(
+      answer_to<fleet::Reply<fleet::LeaseState>>([&](auto then) { store_->revoke(lease, then); }),
+      "end a lease");
+  const auto* trouble = std::get_if<fleet::Trouble>(&reply);
+  return trouble == nullptr ? std::nullopt : std::optional(*trouble);
 }
 
 void Asker::rest() {
   fleet::UvTimers timers(*loop_.get());
   bool is_over = false;
   const auto end = timers.after(rest_time, [&is_over] { is_over = true; });
-  while (!is_over) {
+  while (!is_over && stop_ == 0) {
     uv_run(loop_.get(), UV_RUN_ONCE);
   }
+}
+
+void Asker::hold_stops() {
+  const auto note = [this](int signal) { stop_ = stop_ == 0 ? signal : stop_; };
+  struct sigaction hangup {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  UPGRADER_CHECK(hangup.sa_handler == SIG_IGN
+                     ? stops_.begin(loop_.get(), {SIGINT, SIGTERM}, note)
+                     : stops_.begin(loop_.get(), {SIGINT, SIGTERM, SIGHUP}, note));
 }
 
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {

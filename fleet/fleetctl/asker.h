@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/event_loop.h"
+#include "base/signal_watch.h"
 #include "fleet/fleetctl/options.h"
 #include "fleet/model/records/time.h"
 #include "fleet/store/etcd_admin.h"
@@ -38,10 +39,16 @@ class Asker {
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // Ends the lease. If the store does not answer, the lease ends later by itself.
-  void end_lease(fleet::LeaseId lease);
-  // Sleeps for the time between two reads of a record that fleetctl watches.
+  // Ends the lease. If this fails, returns the reason; the lease ends later by itself.
+  std::optional<fleet::Trouble> end_lease(fleet::LeaseId lease);
+  // Sleeps for the time between two reads of a record that fleetctl watches, or until stop() is not
+  // 0 any more.
   void rest();
+  // Keeps SIGINT, SIGTERM and SIGHUP from ending this process: stop() returns the number of the
+  // first one that has come, or 0. If this process ignores SIGHUP, as under nohup(1), it still
+  // does. Must be called at most once.
+  void hold_stops();
+  [[nodiscard]] int stop() const { return stop_; }
 
  private:
   template <class Value, class Ask>
@@ -62,6 +69,8 @@ class Asker {
   std::unique_ptr<fleet::EtcdStore> etcd_;
   std::unique_ptr<fleet::Store> other_;
   fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_
+  upgrader::SignalWatch stops_;
+  int stop_ = 0;
 };
 
 // ---- why the store refuses the user; an error message of TLS does not say which certificate is

@@ -23,6 +23,8 @@ inline constexpr int exit_unreachable = 3;
 inline constexpr int exit_failed = 4;
 inline constexpr int exit_unknown = 5;
 inline constexpr int exit_differs = 10;
+// The exit status after a signal is this number plus that of the signal.
+inline constexpr int signal_exit_base = 128;
 
 class Asker;
 struct Options;

@@ -107,7 +107,7 @@ Placed place(const Options& options, Asker& asker, const fleet::Order& order,
       placed.status = *status == exit_done ? create(asker, placed.taken) : *status;
       return placed;
     }
-    if (placed.lease != 0) asker.end_lease(std::exchange(placed.lease, 0));
+    if (placed.lease != 0) static_cast<void>(asker.end_lease(std::exchange(placed.lease, 0)));
   }
   complain(order.subject + ": it is written all the time; look, and try again");
   placed.status = exit_refused;
