@@ -61,31 +61,40 @@ Easy easy_for(const std::string& url) {
   return easy;
 }
 
-// Returns the authority's certificate, that is, the first of the server's certificates whose public
-// key has this digest. Returns an empty string if there is none.
-std::string certificate_with(CURL* easy, const std::string& digest) {
+// The certificates that a controller has sent.
+struct Shown {
+  std::string own = {};        // the first certificate, which is the controller's
+  std::string authority = {};  // empty if no certificate has the digest that the token names
+};
+
+// Returns the server's certificate, and the first of its certificates whose public key has this
+// digest.
+Shown certificates_with(CURL* easy, const std::string& digest) {
+  Shown shown;
   curl_certinfo* found = nullptr;
-  if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr) return "";
+  if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr)
+    return shown;
   for (int i = 0; i < found->num_of_certs; ++i) {
     for (const curl_slist* line = found->certinfo[i]; line != nullptr; line = line->next) {
       constexpr std::string_view name = "Cert:";
       const std::string_view text = line->data;
       if (!text.starts_with(name)) continue;
       const std::string pem(text.substr(name.size()));
-      if (key_digest_of_certificate(pem) == digest) return pem;
+      if (i == 0) shown.own = pem;
+      if (shown.authority.empty() && key_digest_of_certificate(pem) == digest)
+        shown.authority = pem;
     }
   }
-  return "";
+  return shown;
 }
 
 // Connects to a controller and returns the authority's certificate, which the controller sends with
 // its own. The token contains only the digest of the authority's key. So this function picks the
 // certificate whose key has that digest. It does not check the controller's certificate, and sends
-// no request. On failure, returns an empty string and writes the reason to `reply`.
-std::string authority_of(const std::string& controller, const std::string& digest,
-                         JoinReply& reply) {
+// no request. On failure, returns no authority and writes the reason to `reply`.
+Shown shown_by(const std::string& controller, const std::string& digest, JoinReply& reply) {
   const Easy easy = easy_for(controller);
-  if (easy == nullptr) return "";
+  if (easy == nullptr) return {};
   curl_easy_setopt(easy.get(), CURLOPT_SSL_VERIFYPEER, 0L);
   curl_easy_setopt(easy.get(), CURLOPT_SSL_VERIFYHOST, 0L);
   curl_easy_setopt(easy.get(), CURLOPT_CERTINFO, 1L);
@@ -93,14 +102,33 @@ std::string authority_of(const std::string& controller, const std::string& diges
   const CURLcode code = curl_easy_perform(easy.get());
   if (code != CURLE_OK) {
     reply.error = controller + ": " + curl_easy_strerror(code);
-    return "";
+    return {};
   }
-  std::string authority = certificate_with(easy.get(), digest);
-  if (authority.empty()) {
+  Shown shown = certificates_with(easy.get(), digest);
+  if (shown.authority.empty()) {
     reply.error = controller + " does not show the authority that the token names";
     reply.other_authority = true;
   }
-  return authority;
+  return shown;
+}
+
+// Returns which of the certificates is not valid at the time of this machine's clock, or an empty
+// string if all are valid, or if the authority has not signed the controller's certificate. The
+// text does not contain the changing time, so that it is logged once.
+std::string why_wrong_clock(const Shown& shown, UnixSeconds now) {
+  if (!is_signed_by(shown.own, shown.authority)) return "";
+  for (const auto& [whose, certificate] :
+       {std::pair{"the certificate of its authority ", shown.authority},
+        std::pair{"its certificate ", shown.own}}) {
+    const auto validity = validity_of(certificate);
+    const bool is_early = validity && now < validity->from;
+    if (!is_early && (!validity || now < validity->until)) continue;
+    return whose +
+           (is_early ? "begins at " + time_text_of(validity->from) + ", after"
+                     : "ended at " + time_text_of(validity->until) + ", before") +
+           " the time of this machine's clock; set the clock if it is wrong";
+  }
+  return "";
 }
 
 // Sends the request to join to one controller by HTTPS, if the authority has signed the
@@ -110,7 +138,8 @@ std::string authority_of(const std::string& controller, const std::string& diges
                                     const std::string& authority_digest,
                                     const std::string& question, std::string& authority) {
   JoinReply reply;
-  const std::string found = authority_of(controller, authority_digest, reply);
+  const Shown shown = shown_by(controller, authority_digest, reply);
+  const std::string& found = shown.authority;
   if (found.empty()) return reply;
   const Easy easy = easy_for(controller + "/v1/join");
   if (easy == nullptr) return reply;
@@ -125,8 +154,10 @@ std::string authority_of(const std::string& controller, const std::string& diges
   curl_easy_setopt(easy.get(), CURLOPT_WRITEDATA, &reply.body);
   const CURLcode code = curl_easy_perform(easy.get());
   if (code != CURLE_OK) {
-    reply.error = controller + ": " + curl_easy_strerror(code);
-    reply.other_authority = code == CURLE_PEER_FAILED_VERIFICATION;
+    const bool is_unverified = code == CURLE_PEER_FAILED_VERIFICATION;
+    const std::string clock = is_unverified ? why_wrong_clock(shown, std::time(nullptr)) : "";
+    reply.error = controller + ": " + (clock.empty() ? curl_easy_strerror(code) : clock);
+    reply.other_authority = is_unverified && clock.empty();
     return reply;
   }
   curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &reply.status);
@@ -170,11 +201,14 @@ struct Joining {
 };
 
 // Returns why this machine cannot use the certificate in the answer, or an empty string if it can.
+// The validity may begin later than this machine's clock shows: until then, fleet-agent waits.
 std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
+  const auto validity = validity_of(answer.certificate);
+  const UnixSeconds now = std::time(nullptr);
   const std::string why =
       why_unfit(answer.certificate, one.key,
                 {.name = certificate_name(node_kind, one.node), .authority = one.authority},
-                std::time(nullptr));
+                validity ? std::max(now, validity->from) : now);
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 

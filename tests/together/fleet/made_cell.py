@@ -64,6 +64,15 @@ class World:
                               env=dict(os.environ, **environment or {}))
         return done.returncode, done.stdout
 
+    def wrong_clock(self, ahead_s):
+        """Returns an environment in which programs see a wall clock that is ahead by so many
+        seconds. Another call changes the clock, also for programs that run already."""
+        with open(self.path("new-clock"), "w", encoding="ascii") as clock:
+            clock.write("%d\n" % ahead_s)
+        os.rename(clock.name, self.path("clock"))
+        return {"WALL_CLOCK": self.path("clock"),
+                "LD_PRELOAD": os.path.join(BUILD, "tests/together/fleet/wall_clock.so")}
+
     def good(self, *words, **keywords):
         status, said = self.fleetctl(*words, **keywords)
         same((status, said if status else ""), (0, ""))
@@ -170,11 +179,12 @@ class World:
 class JoinWorld(World):
     """A cell with one member of etcd, two controllers and fleet-signer."""
 
-    def __init__(self):
+    def __init__(self, made_before_s=0):
         super().__init__()
         self.addresses = {"m1": any_address()}
         self.good(*self.init(count=1, controllers=("m1",)),
-                  "--controller=c2=" + any_address(), "--signer=s1")
+                  "--controller=c2=" + any_address(), "--signer=s1",
+                  environment=self.wrong_clock(-made_before_s) if made_before_s else None)
         self.start_store()
         self.controllers = {name: self.start_controller(name) for name in ("m1", "c2")}
         wait("both controllers", lambda: self.listens("m1") and self.listens("c2"))
@@ -203,18 +213,19 @@ class JoinWorld(World):
     def token(self, *words):
         return self.ctl("token", "create", *words).strip()
 
-    def start_join(self, token, node, *words):
+    def start_join(self, token, node, *words, environment=None):
         process = subprocess.Popen(
             [os.path.join(BUILD, "fleet-agent"), "join", "-", "--node=" + node,
              "--root=" + self.path("machines", node), *words], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=dict(os.environ, **environment or {}))
         process.stdin.write(token + "\n")
         process.stdin.close()
         process.stdin = None
         return process
 
-    def join(self, token, node, *words):
-        process = self.start_join(token, node, *words)
+    def join(self, token, node, *words, **keywords):
+        process = self.start_join(token, node, *words, **keywords)
         said, _ = process.communicate(timeout=120)
         return process.returncode, said
 
