@@ -230,6 +230,8 @@ namespace {
 constexpr std::string_view member_word = "member ";
 constexpr std::string_view controller_word = "controller ";
 constexpr std::string_view signer_word = "signer ";
+constexpr std::string_view new_member =
+    "fleet(7), Replacing a member, says how a store gets a member with another name or address";
 
 std::string other_address(const CellMachine& before, const CellMachine& wanted) {
   return wanted.name + " has the address " + before.address + " in this cell, not " +
@@ -296,11 +298,12 @@ upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
     for (const CellMachine& one : wanted.members) {
       const CellMachine* there = machine_named(terms.members, one.name);
       if (there == nullptr) {
-        return upgrader::Refusal{one.name +
-                                 " is no member of this cell; how a store that runs gets another "
-                                 "member is in fleet(7), Replacing a member"};
+        return upgrader::Refusal{one.name + " is no member of this cell; " +
+                                 std::string(new_member)};
       }
-      if (there->address != one.address) return upgrader::Refusal{other_address(*there, one)};
+      if (there->address != one.address) {
+        return upgrader::Refusal{other_address(*there, one) + "; " + std::string(new_member)};
+      }
     }
     for (const CellMachine& one : wanted.controllers) {
       const CellMachine* there = machine_named(terms.controllers, one.name);

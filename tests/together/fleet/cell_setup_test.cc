@@ -59,11 +59,12 @@ TEST_CASE("a cell keeps its terms, but for a controller that is added") {
   CHECK(cell_in(cell_text(two()) + "signer s1\n").value().signers ==
         std::vector<std::string>{"s1"});
   CHECK_FALSE(cell_in(cell_text(two()) + "signer S\n"));
-  CHECK(merged(two(), {.members = {{"m3", "192.0.2.3"}}})
-            .reason()
-            .starts_with("m3 is no member of this cell; "));
+  const std::string advice =
+      "; fleet(7), Replacing a member, says how a store gets a member with another name or address";
+  CHECK(merged(two(), {.members = {{"m3", "192.0.2.3"}}}).reason() ==
+        "m3 is no member of this cell" + advice);
   CHECK(merged(two(), {.members = {{"m1", "192.0.2.3"}}}).reason() ==
-        "m1 has the address 192.0.2.1 in this cell, not 192.0.2.3");
+        "m1 has the address 192.0.2.1 in this cell, not 192.0.2.3" + advice);
   CHECK(merged(two(), {.controllers = {{"c9", "192.0.2.3"}}}).reason() ==
         "c9 has the address 192.0.2.9 in this cell, not 192.0.2.3");
   CHECK(merged(std::nullopt, {}).reason() == "a cell needs at least one --member");

@@ -115,6 +115,11 @@ class World:
     def start_member(self, name):
         root = self.unpack(name)
         os.makedirs(root + "/var/lib/etcd")
+        return self.run_member(name)
+
+    def run_member(self, name):
+        """Starts a member with the files that its machine has."""
+        root = self.path("machines", name)
         self.running.append(Process(["/usr/bin/etcd", "--logger=zap"],
                                     self.settings(root, "etcd"), self.path(name + ".log")))
         return self.running[-1]
