@@ -36,9 +36,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   void read_member(std::string_view name, Value& value) {
     const agent_protocol::JsonLine::Found found = line_.find(object_, name);
     if (found.index == agent_protocol::JsonLine::root) return;
-    const std::size_t path_bytes = path_.size();
-    if (!path_.empty()) path_ += '.';
-    path_ += name;
+    const std::size_t path_bytes = enter(name);
     if (found.twice) refuse("is there twice");
     read(found.index, value);
     path_.resize(path_bytes);
@@ -51,6 +49,8 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
  private:
   using Kind = agent_protocol::JsonLine::Kind;
 
+  // Adds the name of a member to path_. Returns the size that path_ had before.
+  std::size_t enter(std::string_view name);
   void refuse(std::string_view what);
   bool is(std::size_t index, Kind kind, std::string_view otherwise);
 
@@ -89,7 +89,11 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
       if (!all && line_.node(name + 1).kind != Kind::text) continue;
       std::string key;
       read(name, key);
+      // The name is from the record, and may be very long.
+      constexpr std::size_t shown_max = 255;
+      const std::size_t path_bytes = enter(std::string_view(key).substr(0, shown_max));
       read(name + 1, values[key]);
+      path_.resize(path_bytes);
     }
   }
 
@@ -206,8 +210,16 @@ void save(RecordWriter& archive, const cereal::NameValuePair<Value>& pair) {
   archive.write_member(pair.name, std::as_const(pair.value));
 }
 
+inline std::size_t RecordReader::enter(std::string_view name) {
+  const std::size_t before = path_.size();
+  if (!path_.empty()) path_ += '.';
+  path_ += name;
+  return before;
+}
+
+// The path is empty while the name of a member is read.
 inline void RecordReader::refuse(std::string_view what) {
-  if (!refusal_) refusal_ = path_ + " " + std::string(what);
+  if (!refusal_) refusal_ = (path_.empty() ? "a name" : path_) + " " + std::string(what);
 }
 
 inline bool RecordReader::is(std::size_t index, Kind kind, std::string_view otherwise) {

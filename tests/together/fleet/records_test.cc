@@ -245,6 +245,12 @@ TEST_CASE("a damaged record is refused in words that name the place") {
         "is damaged: result is there twice");
   CHECK(read_record<Answer>("{\"result\":\"\\u0000\"}").reason() ==
         "is damaged: result holds U+0000 or half a character");
+  CHECK(read_record<Versions>("{\"shop\":\"\\u0000\"}").reason() ==
+        "is damaged: shop holds U+0000 or half a character");
+  CHECK(read_record<Versions>("{\"\\u0000\":\"1\"}").reason() ==
+        "is damaged: a name holds U+0000 or half a character");
+  CHECK(read_record<Token>(R"({"labels":{"site":1}})").reason() ==
+        "is damaged: labels.site is no text");
   CHECK(read_record<Instance>(R"({"ready":"yes"})").reason() ==
         "is damaged: ready is neither true nor false");
   CHECK(read_record<Answer>(R"({"v":"1"})").reason() == "is damaged: v is no number");
