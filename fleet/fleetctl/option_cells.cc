@@ -1,14 +1,12 @@
 // Defines the command lines of `fleetctl dev`, `cell`, `plan`, `window`, `command`, `restored` and
-// `accept-epoch`, and of the commands for people and machines: `enrol`, `renew`, `revoke`,
-// `forget`, `token` and `approve`.
+// `accept-epoch`, and of the commands for owners of certificates: `enrol`, `renew`, `revoke` and
+// `forget`.
 #include "fleet/cell/cell_terms.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/nodes/target_match.h"
 #include "fleet/model/records/keys.h"
-#include "fleet/model/records/record_rules.h"
 
 namespace fleetctl {
 namespace {
@@ -175,7 +173,7 @@ void add_node_orders(CLI::App& app, Options& options) {
       "let nodes continue with the records of a restored store");
 }
 
-// ---- the options of the commands for owners of certificates and for machines that join
+// ---- the options of the commands for owners of certificates
 
 namespace {
 
@@ -209,49 +207,6 @@ void add_days(CLI::App& app, Options& options) {
   app.add_option("--days", options.days, "validity of a signed certificate, in days")
       ->type_name("N")
       ->check(CLI::Range(1, 3'650));
-}
-
-// Returns whether the text can be a glob for node names. A glob may contain the characters of node
-// names, `*`, `?`, `!` and brackets.
-bool is_node_glob(std::string_view text) {
-  return !text.empty() && text.size() <= 2 * fleet::id_bytes_max && fleet::is_glob(text) &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-*?[]!") == text.npos;
-}
-
-void add_label(CLI::App& app, Options& options) {
-  const auto take = [&options](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      const std::size_t at = text.find('=');
-      if (at == text.npos || !fleet::is_id(text.substr(0, at)))
-        throw CLI::ValidationError("--label", text + ": needs NAME=VALUE");
-      options.token.labels[text.substr(0, at)] = text.substr(at + 1);
-    }
-    if (options.token.labels.size() > fleet::record_entries_max)
-      throw CLI::ValidationError("--label", "a record has at most 256 labels");
-  };
-  app.add_option_function<std::vector<std::string>>(
-         "--label", take, "label for nodes that join by the token; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-}
-
-void add_create(CLI::App& token, Options& options) {
-  CLI::App& create = add(token, options, &create_token, "create",
-                         "make a token, and print the token, which cannot be shown again");
-  add_label(create, options);
-  create.add_option("--node", options.token.nodes, "admit only machines whose names match GLOB")
-      ->type_name("GLOB")
-      ->check(form(&is_node_glob, "small letters, digits, `.`, `-`, `*`, `?` and brackets"));
-  create.add_option("--uses", options.token.uses, "number of machines that may join by the token")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{1}, fleet::token_uses_max));
-  add_duration(create, "--expires", options.expires_s, std::chrono::seconds(1),
-               "time for which the token can be used");
-  create
-      .add_option("--release-key", options.release_keys,
-                  "file of a public release key that joining machines get; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -295,38 +250,6 @@ void add_enrolment(CLI::App& app, Options& options) {
   forget.get_option("NAME")->description("name of the node or controller");
   forget.add_flag("--controller", options.is_controller,
                   "forget the controller NAME instead of a node");
-}
-
-void add_joining(CLI::App& app, Options& options) {
-  CLI::App& token = *app.add_subcommand(
-      "token", "make, list or revoke tokens, with which machines join the cell");
-  token.require_subcommand(1);
-  token.fallthrough();
-  add_create(token, options);
-  add(token, options, &list_tokens, "list",
-      "list all tokens, with their labels, their uses and whether they are valid");
-  add(token, options, &revoke_token, "revoke", "make a token invalid immediately")
-      .add_option("TOKEN", options.subject, "ID of the token, from `fleetctl token list`")
-      ->type_name("")
-      ->required();
-
-  CLI::App& approve =
-      add(app, options, &fleetctl::approve, "approve",
-          "let a waiting machine join; without arguments, list the waiting machines");
-  CLI::Option* node =
-      approve.add_option("NODE", options.node, "name under which the machine joins")
-          ->type_name("")
-          ->check(form(&fleet::is_id, "the name of a node"));
-  approve
-      .add_option("FINGERPRINT", options.fingerprint,
-                  "fingerprint of the machine's key, as `fleet-agent join` prints it")
-      ->type_name("")
-      ->needs(node);
-  approve.callback([&options] {
-    options.command = &fleetctl::approve;
-    if (!options.node.empty() && options.fingerprint.empty())
-      throw CLI::RequiredError("FINGERPRINT");
-  });
 }
 
 }  // namespace fleetctl

@@ -59,8 +59,8 @@ TEST_CASE(
 
 // ---- the command line
 
-TEST_CASE("an option with an empty value does not use the next option as its value") {
-  std::string words[] = {"fleetctl", "desire", "agent", "1.0.0", "--why=", "--node=n1"};
+// Returns the message with which the command line is refused, or an empty string.
+std::string refusal_of(std::vector<std::string> words) {
   std::vector<char*> argv;
   for (std::string& word : words)
     argv.push_back(word.data());
@@ -68,9 +68,28 @@ TEST_CASE("an option with an empty value does not use the next option as its val
   const auto asked = fleetctl::options_from(static_cast<int>(argv.size()), argv.data());
 
   const auto* const wrong = std::get_if<Text>(&asked);
-  REQUIRE(wrong != nullptr);
-  CHECK(wrong->text == "fleetctl: --why: its value is empty; see --help\n");
+  if (wrong == nullptr) return "";
   CHECK(wrong->status != 0);
+  return wrong->text;
+}
+
+TEST_CASE("an option with an empty value does not use the next option as its value") {
+  CHECK(refusal_of({"fleetctl", "desire", "agent", "1.0.0", "--why=", "--node=n1"}) ==
+        "fleetctl: --why: its value is empty; see --help\n");
+}
+
+TEST_CASE("a token whose label would be changed, or that has expired at once, is refused") {
+  const auto refusal = [](const std::string& option) {
+    return refusal_of({"fleetctl", "--endpoint=http://m1", "token", "create", option});
+  };
+  CHECK(refusal("--label=site=" + std::string(label_bytes_max, 'x')).empty());
+  CHECK(refusal("--expires=1s").empty());
+  const std::string label =
+      "fleetctl: --label: site: needs a value in UTF-8 of at most 255 bytes in JSON; see --help\n";
+  CHECK(refusal("--label=site=" + std::string(70'000, 'x')) == label);
+  CHECK(refusal("--label=site=a\xff") == label);
+  CHECK(refusal("--expires=0s") ==
+        "fleetctl: --expires: 0s: needs a time longer than 0; see --help\n");
 }
 
 // ---- the table of nodes
