@@ -8,8 +8,6 @@
 package agentprotocol
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +39,7 @@ var (
 // the exception: if a check fails, Ready sends `unfit` and returns an error.
 type Agent struct {
 	alone  bool
-	input  *os.File
+	input  *inputPipe // nil if there is no upgrader
 	output *os.File
 	events chan Event
 
@@ -137,22 +135,25 @@ func Open(version string, features ...string) (*Agent, error) {
 // not inherit them and printed text does not go to the upgrader. After a failure, descriptors 0 and
 // 1 may have been replaced already.
 func (a *Agent) takePipes() error {
-	private := func(number int, name string) (*os.File, error) {
+	private := func(number int) (uintptr, error) {
 		const firstPrivate = 3
 		copied, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(number),
 			syscall.F_DUPFD_CLOEXEC, firstPrivate)
 		if errno != 0 {
-			return nil, fmt.Errorf("cannot copy the upgrader's pipe: %w", errno)
+			return 0, fmt.Errorf("cannot copy the upgrader's pipe: %w", errno)
 		}
-		return os.NewFile(copied, name), nil
+		return copied, nil
 	}
-	var err error
-	if a.input, err = private(0, "from the upgrader"); err != nil {
+	input, err := private(0)
+	if err != nil {
 		return err
 	}
-	if a.output, err = private(1, "to the upgrader"); err != nil {
+	output, err := private(1)
+	if err != nil {
 		return err
 	}
+	a.input = &inputPipe{number: int(input)}
+	a.output = os.NewFile(output, "to the upgrader")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -452,33 +453,24 @@ func (a *Agent) watchSignals(terms <-chan os.Signal) {
 	}
 }
 
-func (a *Agent) read() {
-	lines := bufio.NewReaderSize(a.input, lineBytesMax)
-	skipping := false // true while the rest of an overlong line is skipped
-	for {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			skipping = true
-			continue
-		}
-		if err != nil {
-			break // the input has ended, or could not be read
-		}
-		if skipping {
-			skipping = false
-			continue
-		}
-		event := decode(bytes.TrimSuffix(line, []byte("\n")))
-		if event == nil {
-			continue
-		}
-		a.mutex.Lock()
+// hearWhatIsThere hears the messages that wait in the pipe. The caller must hold the mutex.
+func (a *Agent) hearWhatIsThere() {
+	for _, event := range a.input.take() {
 		a.perform(a.session.hear(event), nil)
+	}
+}
+
+func (a *Agent) read() {
+	for over := false; !over; {
+		a.input.wait()
+		a.mutex.Lock()
+		a.hearWhatIsThere()
+		over = a.input.over
+		if over {
+			a.perform(a.session.inputEnded(), nil)
+		}
 		a.mutex.Unlock()
 	}
-	a.mutex.Lock()
-	a.perform(a.session.inputEnded(), nil)
-	a.mutex.Unlock()
 }
 
 func (a *Agent) write() {
