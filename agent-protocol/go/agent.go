@@ -317,11 +317,16 @@ func (a *Agent) StoppedWithState(state string) error {
 }
 
 func (a *Agent) stopped(w *writer) error {
-	if line, err := w.end(); err == nil {
-		a.mutex.Lock()
+	line, err := w.end()
+	a.mutex.Lock()
+	if err == nil {
 		a.unsentStopped = line
-		a.mutex.Unlock()
 	}
+	// A `stop` may wait unread in the pipe: hear it now, so that `stopped` counts as its answer.
+	if !a.session.stopOrdered() {
+		a.hearWhatIsThere()
+	}
+	a.mutex.Unlock()
 	return a.sayAtLast("stopped", w)
 }
 
@@ -448,6 +453,11 @@ func (a *Agent) tell() {
 func (a *Agent) watchSignals(terms <-chan os.Signal) {
 	for range terms {
 		a.mutex.Lock()
+		// A `stop` may wait unread in the pipe: hear it first, so that the program's event Stop
+		// names the upgrader's reason.
+		if !a.session.held() {
+			a.hearWhatIsThere()
+		}
 		a.perform(a.session.terminated(), nil)
 		a.mutex.Unlock()
 	}
@@ -455,6 +465,9 @@ func (a *Agent) watchSignals(terms <-chan os.Signal) {
 
 // hearWhatIsThere hears the messages that wait in the pipe. The caller must hold the mutex.
 func (a *Agent) hearWhatIsThere() {
+	if a.input == nil {
+		return
+	}
 	for _, event := range a.input.take() {
 		a.perform(a.session.hear(event), nil)
 	}
