@@ -37,6 +37,22 @@ function openAgain(number, flags) {
   }
 }
 
+// Opens the file of standard error again, as the lowest free descriptor. Returns false, and has
+// opened nothing, if the file cannot be opened again or must not be.
+function openStandardErrorAgain() {
+  try {
+    // The new descriptor has a write position of its own. In a regular file, the two descriptors
+    // overwrite each other's text unless both of them always append.
+    const [, flags] = /^flags:\s*([0-7]+)$/m.exec(fs.readFileSync('/proc/self/fdinfo/2', 'utf8'));
+    const appends = (parseInt(flags, 8) & fs.constants.O_APPEND) !== 0;
+    if (fs.fstatSync(2).isFile() && !appends) return false;
+    fs.openSync('/proc/self/fd/2', 'a');
+    return true;
+  } catch {
+    return false; // the file is a socket, or it belongs to another user
+  }
+}
+
 // Moves the pipes from descriptors 0 and 1 to private ones, so that child processes do not inherit
 // them and printed text does not go to the upgrader. Node.js has no dup2(), so each pipe is opened
 // again, descriptor 0 or 1 is closed, and the next open() gets that number.
@@ -46,11 +62,8 @@ function takePipes() {
   fs.closeSync(0);
   fs.openSync('/dev/null', 'r');
   fs.closeSync(1);
-  try {
-    fs.openSync('/proc/self/fd/2', 'a');
-  } catch {
-    // The file of standard error cannot be opened again: it is a socket, or it belongs to another
-    // user. Make descriptor 1 /dev/null, and let console.log() write through process.stderr.
+  if (!openStandardErrorAgain()) {
+    // Make descriptor 1 /dev/null, and let console.log() write through process.stderr.
     fs.openSync('/dev/null', 'w');
     const get = () => process.stderr;
     Object.defineProperty(process, 'stdout', { get, configurable: true, enumerable: true });

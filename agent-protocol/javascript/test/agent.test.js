@@ -29,7 +29,8 @@ async function played(program, ...messages) {
 }
 
 // Does the same as played(), except that a `stdin` or `stderr` of 'pipe' makes that descriptor of
-// the agent a socket.
+// the agent a socket. A `stderr` may also be the descriptor of a file, which then gets the text that
+// the agent prints.
 async function playedWith({ stdin, stderr }, program, ...messages) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
   const [input, output, printed] = ['in', 'out', 'err'].map((name) => newFifo(directory, name));
@@ -156,6 +157,26 @@ test('console.log() goes to standard error if that is a socket, as under systemd
   );
   assert.deepEqual(said, ['stray', 'hello', 'ready']);
   assert.equal(printed, 'to the log\n');
+});
+
+test('console.log() and console.error() do not overwrite each other in a file', async () => {
+  for (const flags of ['w', 'a']) {
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
+    const log = path.join(directory, 'log');
+    const stderr = fs.openSync(log, flags);
+    await playedWith(
+      { stderr },
+      `const agent = Agent.open('1.0');
+      for (const line of [1, 3]) {
+        console.log(line);
+        console.error(line + 1);
+      }
+      process.exit(0);`,
+    );
+    fs.closeSync(stderr);
+    assert.equal(fs.readFileSync(log, 'utf8'), '1\n2\n3\n4\n', `flags ${flags}`);
+    fs.rmSync(directory, { recursive: true });
+  }
 });
 
 test('an agent that cannot open its pipes again is told why', async () => {
