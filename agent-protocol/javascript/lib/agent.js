@@ -17,6 +17,7 @@ const protocolVersion = 1;
 // Further messages are refused. The upgrader has the same limit for the bytes that it keeps for an
 // agent.
 const unsentBytesMax = 131_072;
+const pipeBytesMax = 2 ** 20; // the most bytes that a pipe holds, unless root has allowed more
 const newline = 0x0a;
 const timerMsMax = 2 ** 31 - 1; // setTimeout() would wait for only 1 ms if the time were longer
 
@@ -57,7 +58,8 @@ function openStandardErrorAgain() {
 // them and printed text does not go to the upgrader. Node.js has no dup2(), so each pipe is opened
 // again, descriptor 0 or 1 is closed, and the next open() gets that number.
 function takePipes() {
-  const input = openAgain(0, 'r');
+  // The pipe that is opened again has a flag O_NONBLOCK of its own, which no other process shares.
+  const inputNumber = openAgain(0, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   const output = openAgain(1, 'w');
   fs.closeSync(0);
   fs.openSync('/dev/null', 'r');
@@ -71,7 +73,8 @@ function takePipes() {
     console._stdout = process.stderr;
   }
   return {
-    input: new net.Socket({ fd: input, readable: true, writable: false }),
+    inputNumber,
+    input: new net.Socket({ fd: inputNumber, readable: true, writable: false }),
     output: new net.Socket({ fd: output, readable: false, writable: true }),
   };
 }
@@ -280,6 +283,8 @@ export class Agent {
   // sent.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
+    // A `stop` may wait unread in the pipe: hear it now, so that `stopped` counts as its answer.
+    if (!this.#session.stopOrdered) this.#hearWhatIsThere();
     this.#unsentStopped = messages.encode('stopped', { state });
     return this.#sayAtLast('stopped', { state });
   }
@@ -361,6 +366,19 @@ export class Agent {
     const waiting = this.#waiting.shift();
     if (waiting) waiting(event);
     else this.#events.push(event);
+  }
+
+  // Hears the messages that wait in the pipe.
+  #hearWhatIsThere() {
+    if (!this.#pipes || this.#pipes.input.destroyed) return;
+    const bytes = Buffer.alloc(pipeBytesMax);
+    let count = 0;
+    try {
+      count = fs.readSync(this.#pipes.inputNumber, bytes);
+    } catch {
+      // The pipe is empty, or cannot be read. The socket finds out about an error by itself.
+    }
+    this.#read(bytes.subarray(0, count));
   }
 
   #read(bytes) {

@@ -127,6 +127,27 @@ test('close() ends waits and loops, and a later wait() is an error', async () =>
   assert.equal(status, 0);
 });
 
+test('stopped() answers a stop that waits in the pipe', async () => {
+  const stop = { type: 'stop', reason: 'upgrade', deadline_ms: 5_000, id: 'u', generation: 2 };
+  const { said, printed } = await played(
+    `import fs from 'node:fs';
+    const upgrader = fs.openSync('/proc/self/fd/0', 'w');
+    const agent = Agent.open('1.0');
+    await agent.ready();
+    while ((await agent.wait()).type !== 'activate');
+    process.kill(process.pid, 'SIGTERM');
+    console.error((await agent.wait()).reason);
+    fs.writeSync(upgrader, ${JSON.stringify(`${JSON.stringify(stop)}
+`)});
+    await agent.stopped();
+    process.exit(0);`,
+    welcome,
+    activate,
+  );
+  assert.deepEqual(said, ['hello', 'ready', 'stopped']);
+  assert.equal(printed, 'signal\n');
+});
+
 test('without an upgrader a program lives while it waits for events', async () => {
   const program = `import { Agent } from '${library}';
     const agent = Agent.open('1.0');
