@@ -66,6 +66,12 @@ std::optional<std::int64_t> number_of(const char* variable) {
   return value == nullptr ? std::nullopt : upgrader::whole_number(value);
 }
 
+// The variables of init that the child does not inherit. NOTIFY_SOCKET and the two for the watchdog
+// get values for the child. LISTEN_PIDFDID identifies the process to which init has passed sockets,
+// so it would be wrong for the child, whose own value is not known before the child runs.
+constexpr std::string_view left_out[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
+                                         "LISTEN_PIDFDID"};
+
 // The environment of the child. It has room for the child's pid, which the child itself writes.
 class Environment {
  public:
@@ -74,7 +80,7 @@ class Environment {
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string_view whole = *entry;
       const std::string_view name = whole.substr(0, whole.find('='));
-      if (name == "NOTIFY_SOCKET" || name == "WATCHDOG_USEC" || name == "WATCHDOG_PID") continue;
+      if (std::ranges::count(left_out, name) > 0) continue;
       if (name == "LISTEN_PID" && has_sockets) continue;
       entries_.emplace_back(whole);
     }
