@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/no_wait.h"
+#include "base/shown.h"
+#include "base/utf8.h"
 
 namespace agentify {
 
@@ -14,11 +16,8 @@ namespace agentify {
 constexpr std::size_t line_bytes_max = 4096;
 
 void log_line(std::string_view text) {
-  std::string line = "agentify: ";
-  for (const char byte : text.substr(0, line_bytes_max / 2))
-    line += static_cast<unsigned char>(byte) < ' ' || byte == '\x7f' ? '?' : byte;
-  line += '\n';
-  show(line);
+  const std::string escaped = upgraderctl::shown(text);
+  show("agentify: " + agent_protocol::fit_text(escaped, line_bytes_max / 2) + "\n");
 }
 
 void show(std::string_view bytes) {

@@ -7,6 +7,8 @@
 
 namespace agentify {
 
+// Writes one line. The text may contain output of the daemon, so characters that would command a
+// terminal are escaped.
 void log_line(std::string_view text);
 
 // Writes the bytes unchanged.

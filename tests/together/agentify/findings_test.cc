@@ -67,6 +67,19 @@ TEST_CASE("the doctor names why a daemon has ended by itself") {
         "its port is in use; stop the service that has it: bind: Address already In Use");
 }
 
+TEST_CASE("a daemon's last line and socket cannot command the terminal of the doctor's user") {
+  CHECK(words_on_failure("agentify: the daemon is process 12\na\x1b[2J\xc2\x9b \xe2\x80\xae\n") ==
+        R"(it does not run: a\x1b[2J\u{9b} \u{202e})");
+
+  Findings seen;
+  seen.listeners = {{.kind = Listener::Kind::unix_stream, .address = "/run/a\x1b[2J"}};
+  const std::vector<std::string> said = sentences_on(seen, nullptr);
+  CHECK(std::count(said.begin(), said.end(), R"(It listens on unix /run/a\x1b[2J.)") == 1);
+
+  seen.listeners.push_back({.kind = Listener::Kind::unix_stream, .address = "/run/b"});
+  CHECK(options_for(seen, nullptr).front() == "--ready=unix:/run/b");
+}
+
 TEST_CASE("the doctor watches a silent daemon longer on a machine that starts slowly") {
   CHECK(silent_time(50ms) == 3s);
   CHECK(silent_time(150ms) == 3s);

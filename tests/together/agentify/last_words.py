@@ -67,6 +67,16 @@ def test_a_first_daemon_says_why(stage):
     assert one.count("unfit") == 0 and "agentify: " + text in one.log()
 
 
+def test_a_last_line_cannot_command_a_terminal(stage):
+    """in agentify's own line of the log, the control characters of the daemon's last line are
+    escaped, as are characters that change the direction of writing"""
+    line = r"a\033[31m \302\2332J \342\200\256 \303\244\n"
+    daemon = stage.script("daemon", f"printf '{line}'; exit 4")
+    one = stage.agentify("--last-words", daemon=[daemon], role="first").activate()
+    assert one.wait() == 4
+    assert r"; its last line: a\x1b[31m \u{9b}2J \u{202e} ä" in one.log(), one.log()
+
+
 def test_without_the_option_nothing_is_kept(stage):
     """without --last-words no lines are kept, and the daemon itself writes to the log"""
     daemon = stage.script("daemon", "readlink /proc/$$/fd/2 >$DIR/where; echo x; exit 3")

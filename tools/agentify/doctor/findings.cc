@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/number.h"
+#include "base/shown.h"
 #include "base/signals.h"
 
 namespace agentify {
@@ -109,7 +110,7 @@ std::vector<Listener> parse_listeners(Listener::Kind kind, std::string_view text
 std::string in_words(const Listener& listener) {
   switch (listener.kind) {
     case Listener::Kind::unix_stream:
-      return "unix " + listener.address;
+      return "unix " + upgraderctl::shown(listener.address);
     case Listener::Kind::tcp:
       return "tcp " + listener.address + ":" + std::to_string(listener.port);
     case Listener::Kind::tcp6:
@@ -183,12 +184,14 @@ std::string probe_of(const Listener& listener) {
 
 // Returns the value for --ready: `notify`, or a probe of the first socket that accepts connections,
 // or else `after:3s`. tcp sockets are preferred, because the path of a unix socket may differ after
-// a restart.
+// a restart. A path with control characters is not proposed, because nobody could copy it from a
+// terminal.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {
     for (const Listener& listener : findings.listeners) {
-      if (listener.kind == kind) return probe_of(listener);
+      const bool can_be_copied = upgraderctl::shown(listener.address) == listener.address;
+      if (listener.kind == kind && can_be_copied) return probe_of(listener);
     }
   }
   return "after:3s";
@@ -216,9 +219,7 @@ std::string sentence_on_end(const SignalledEnd& end) {
           " ms, and ";
   if (end.left == 0) return text + "no process stays behind.";
   return text +
-         count_of(end.left, "process that stays behind has",
-                  "processes that stay behind "
-                  "have") +
+         count_of(end.left, "process that stays behind has", "processes that stay behind have") +
          " to be killed.";
 }
 
@@ -277,7 +278,7 @@ std::string words_on_failure(std::string_view log) {
                  [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
   const bool in_use = small.find("in use") != std::string::npos;
   return (in_use ? "its port is in use; stop the service that has it: " : "it does not run: ") +
-         failure;
+         upgraderctl::shown(failure);
 }
 
 upgrader::Duration silent_time(upgrader::Duration started_after) {
