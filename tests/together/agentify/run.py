@@ -150,6 +150,17 @@ def test_releases_are_run_and_followed(stage):
     assert words[-3:] == ["--", f"{releases}/current", "-v"], words
 
 
+def test_a_name_that_a_file_holds_cannot_command_a_terminal(stage):
+    """if the directory of releases has a wrong name in its file .name, the name is shown with its
+    control characters escaped"""
+    releases = stage.directory / "releases"
+    releases.mkdir()
+    (releases / ".name").write_bytes(b"a\x1b[2J\xc2\x9b\xe2\x80\xae")
+    done = refused("--print", f"--releases={releases}")
+    assert done.returncode == 2, done
+    assert r'"a\x1b[2J\u{9b}\u{202e}" cannot be the NAME' in done.stderr, done
+
+
 def test_a_directory_without_a_link_to_run_is_named(stage):
     """if the directory of releases has no link `current`, the message has the command that makes
     one, and that command works"""

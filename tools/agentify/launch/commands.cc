@@ -12,6 +12,7 @@
 
 #include "base/errno_name.h"
 #include "base/pointers.h"
+#include "base/shown.h"
 #include "base/standard_output.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
@@ -31,8 +32,10 @@ int print(const std::string& text) {
   return upgrader::print_text("agentify", text, exit_good, exit_refused);
 }
 
+// Prints the reason of a failure. The reason may contain text from a directory of releases, which
+// need not belong to the user of this terminal.
 int complain(const std::string& why, int status) {
-  std::fprintf(stderr, "agentify: %s\n", why.c_str());
+  std::fprintf(stderr, "agentify: %s\n", upgraderctl::shown(why).c_str());
   return status;
 }
 
