@@ -7,6 +7,7 @@
 
 #include "fleet/common/identity.h"
 #include "fleet/common/openssl_owners.h"
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 namespace {
@@ -71,6 +72,17 @@ std::string why_unfit(const std::string& certificate, const std::string& key,
                       const CertificateNeed& need, UnixSeconds now) {
   const std::string why = why_mismatched(certificate, key, need);
   return why.empty() ? why_wrong_time(certificate, now) : why;
+}
+
+std::string why_other_authority(const Certificates& files, const std::string& signer) {
+  const std::string trusted = content_of_file(files.authority);
+  const std::string certificate = content_of_file(signer);
+  if (trusted.empty() || is_signed_by(content_of_file(files.own), certificate)) return "";
+  constexpr std::string_view begin = "-----BEGIN CERTIFICATE-----";
+  for (std::size_t at = trusted.find(begin); at != trusted.npos; at = trusted.find(begin, at + 1))
+    if (is_signed_by(certificate, trusted.substr(at))) return "";
+  return signer + " is another authority than that of --ca, " + files.authority +
+         ", so the store would refuse what it signs";
 }
 
 bool is_ip_address(const std::string& text) {

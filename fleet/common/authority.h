@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fleet/common/certificate.h"
+#include "fleet/store/http2.h"
 
 namespace fleet {
 
@@ -34,6 +35,11 @@ struct CertificateNeed {
 // Returns the first reason of why_mismatched() and why_wrong_time(), or an empty string.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
+
+// Returns why the store would not trust the authority in the file `signer`, or an empty string. The
+// store trusts the authority of this program's own certificate, and most likely every authority in
+// the file of --ca. These files show no more about the store.
+[[nodiscard]] std::string why_other_authority(const Certificates& files, const std::string& signer);
 
 // Returns whether the text is an IPv4 or IPv6 address in digits.
 [[nodiscard]] bool is_ip_address(const std::string& text);

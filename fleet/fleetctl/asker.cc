@@ -217,17 +217,6 @@ std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds 
   return whose + " is not signed by the authority of " + files.authority;
 }
 
-std::string why_other_authority(const fleet::Certificates& files, const std::string& signer) {
-  const std::string trusted = content_of_file(files.authority);
-  const std::string certificate = content_of_file(signer);
-  if (trusted.empty() || fleet::is_signed_by(content_of_file(files.own), certificate)) return "";
-  constexpr std::string_view begin = "-----BEGIN CERTIFICATE-----";
-  for (std::size_t at = trusted.find(begin); at != trusted.npos; at = trusted.find(begin, at + 1))
-    if (fleet::is_signed_by(certificate, trusted.substr(at))) return "";
-  return signer + " is another authority than that of --ca, " + files.authority +
-         ", so the store would refuse what it signs";
-}
-
 std::string why_denied(const fleet::Certificates& files, const std::string& deed,
                        const std::string& reason) {
   if (reason.find("permission denied") == std::string::npos) return reason;

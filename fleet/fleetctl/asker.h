@@ -85,12 +85,6 @@ class Asker {
 [[nodiscard]] std::string why_not_asked(const std::vector<std::string>& endpoints,
                                         const fleet::Certificates& files);
 
-// Returns why the store would not trust the authority in the file `signer`, or an empty string. The
-// store trusts the authority of the user's own certificate, and most likely every authority in the
-// file of --ca. The user's files show no more about the store.
-[[nodiscard]] std::string why_other_authority(const fleet::Certificates& files,
-                                              const std::string& signer);
-
 // Returns the message for a request that the store has denied. If a permission is missing, etcd
 // says only `permission denied`, so this adds the action (`deed`, such as `write stop`) and the
 // name in the user's certificate.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "fleet/common/authority.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/public_key.h"
@@ -30,7 +31,7 @@ std::string why_no_signer(const Options& options) {
     return "--signer-key: " + why;
   const fleet::Signer signer = signer_of(options);
   if (std::string why = fleet::why_cannot_sign(signer); !why.empty()) return why;
-  const std::string why = why_other_authority(options.store.certificates, options.signer);
+  const std::string why = fleet::why_other_authority(options.store.certificates, options.signer);
   return why.empty() ? "" : "--signer: " + why;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/version.h"
+#include "fleet/common/authority.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
@@ -45,6 +46,8 @@ Result<Signer> authority_in(const SignerOptions& options) {
     if (const std::string why = why_unread(file); !why.empty()) return Refusal{why};
   Signer authority{content_of_file(options.signer), content_of_file(options.signer_key)};
   if (const std::string why = why_cannot_sign(authority); !why.empty()) return Refusal{why};
+  const std::string other = why_other_authority(options.store.certificates, options.signer);
+  if (!other.empty()) return Refusal{other};
   return authority;
 }
 

@@ -41,7 +41,7 @@ struct SignerOptions {
 };
 
 // Reads the authority's certificate and key from their files. Returns a Refusal if a file cannot be
-// read, or if the authority cannot sign.
+// read, if the authority cannot sign, or if it is not that of this cell.
 [[nodiscard]] Result<Signer> authority_in(const SignerOptions& options);
 
 class FleetSigner {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/shown.h"
+#include "fleet/common/authority.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/log_line.h"
 #include "fleet/common/roles.h"
@@ -430,7 +431,7 @@ TEST_CASE("an authority that the store does not trust is told by the user's own 
   files.make("anna", "ca");
   files.make("carla", "clients");
   const auto why = [&](const std::string& own, const std::string& signer) {
-    return fleetctl::why_other_authority({.authority = files / "ca.pem", .own = files / own},
+    return fleet::why_other_authority({.authority = files / "ca.pem", .own = files / own},
                                          files / signer);
   };
   CHECK(why("anna.pem", "ca.pem") == "");
@@ -445,7 +446,7 @@ TEST_CASE("an authority that the store does not trust is told by the user's own 
   REQUIRE(std::system(
               ("cat '" + (files / "other.pem") + "' >>'" + (files / "ca.pem") + "'").c_str()) == 0);
   CHECK(why("anna.pem", "other.pem") == "");
-  CHECK(fleetctl::why_other_authority({}, files / "other.pem") == "");
+  CHECK(fleet::why_other_authority({}, files / "other.pem") == "");
 }
 
 // ---- private keys: for which of them fleetctl signs a certificate
