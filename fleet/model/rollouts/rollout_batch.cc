@@ -36,6 +36,7 @@ void begin_wait(std::optional<Ms>& mark, Ms now) {
 }
 
 void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
+  marks.stopped = marks.stopped || view.stopped;
   for (const std::string& id : view.batch()) {
     const NodeStage stage = view.sight(id).node.stage;
     if (stage == NodeStage::preparing) begin_wait(marks.prepare, now);
@@ -43,6 +44,14 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
     if (stage == NodeStage::confirming) begin_wait(marks.confirm, now);
     if (stage == NodeStage::rolling_back) begin_wait(marks.rollback, now);
   }
+}
+
+// Returns the state of a node that could not begin in time because of the record `stop`. If its
+// batch can wait for it, it gets its order again. Otherwise it is left as it is.
+Stand late_by_stop(const RolloutNode& record) {
+  if (record.stage == NodeStage::preparing && !record.applied && record.attempt < attempts_max)
+    return {Standing::interrupted, "interrupted"};
+  return {Standing::claimed, "a stop kept it from beginning in time"};
 }
 
 // Returns the state of a node that has not answered the order of this stage in time.
@@ -72,18 +81,21 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
     Node node{.id = id,
               .record = sight.node,
               .stand = stand_of(view, sight),
+              .has_begun = is_upgrade_of(view, sight),
               .undoes = is_undoing(view),
               .is_unjudged = view.rollout->state == RolloutState::rolling &&
                              sight.node.stage == NodeStage::rolling_back};
     if (node.stand.what == Standing::pending) {
-      node.answer_by = answer_by(sight.node, sight.upgrade.phase);
+      node.answer_by = answer_by(sight);
     }
     node.stand = in_time(node);
+    if (node.stand.what != Standing::pending) node.answer_by.reset();
     nodes_.push_back(std::move(node));
   }
 }
 
-std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
+std::optional<Ms> RolloutBatchNow::answer_by(const NodeSight& sight) const {
+  const RolloutNode& record = sight.node;
   // A node that gets no `confirm` in time goes back by itself. All nodes must have soaked by
   // `soaked_by`, shortly before the first node of the batch would go back. The soak takes soak_ms,
   // so it must begin before `applied_by`.
@@ -91,9 +103,13 @@ std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradeP
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
     case NodeStage::preparing:
-      return record.applied ? applied_by : *marks_.prepare + spread_ + prepare_ms;
+      if (record.undo && sight.instances.empty()) return *marks_.prepare + spread_ + silent_undo_ms;
+      // A node that prepares again after its `apply` was interrupted has to soak in time with the
+      // other nodes of its batch, if this driver knows when they got their `apply`.
+      if (record.applied && !record.undo && marks_.apply) return applied_by;
+      return *marks_.prepare + spread_ + prepare_ms;
     case NodeStage::applying:
-      return phase == UpgradePhase::soaking ? soaked_by : applied_by;
+      return sight.upgrade.phase == UpgradePhase::soaking ? soaked_by : applied_by;
     case NodeStage::confirming:
       return *marks_.confirm + confirm_answer_ms;
     case NodeStage::rolling_back:
@@ -121,6 +137,9 @@ Stand RolloutBatchNow::in_time(const Node& node) const {
             "interrupted " + std::to_string(attempts_max) + " times"};
   }
   if (!node.answer_by || now_ < *node.answer_by) return node.stand;
+  const bool waits_to_begin = node.record.stage == NodeStage::preparing ||
+                              (node.record.stage == NodeStage::applying && !node.has_begun);
+  if (marks_.stopped && waits_to_begin && !node.undoes) return late_by_stop(node.record);
   return late(node.record.stage);
 }
 
@@ -148,10 +167,18 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
 }
 
 // The nodes of a batch are sorted by name, so a binary search finds the node.
+std::vector<RolloutBatchNow::Node>::const_iterator RolloutBatchNow::find(
+    const std::string& id) const {
+  return std::lower_bound(nodes_.begin(), nodes_.end(), id,
+                          [](const Node& node, const std::string& name) { return node.id < name; });
+}
+
+Standing RolloutBatchNow::standing_of(const std::string& id) const {
+  return find(id)->stand.what;
+}
+
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
-  const auto found =
-      std::lower_bound(nodes_.begin(), nodes_.end(), id,
-                       [](const Node& node, const std::string& name) { return node.id < name; });
+  const auto found = find(id);
   return spread_ * (found - nodes_.begin()) / std::max<Ms>(1, static_cast<Ms>(nodes_.size()));
 }
 

@@ -42,11 +42,12 @@ class RolloutWriter {
   // Returns whether the transaction has room for the writes of one more node.
   [[nodiscard]] bool has_room() const;
 
-  // Orders a node to do a step: writes the node's command, and the rollout's record of the node.
+  // Orders a node in this state to do a step: writes the node's command, and the rollout's record
+  // of the node.
   // The first order also writes a claim, the record by which no other rollout or person may move
   // the node. The node waits for `delay_ms` after it has received the command. Then the node has at
   // most `ttl_ms` to begin.
-  void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
+  void order(const std::string& node, Standing standing, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
   // Asks a node of the control group to report its health while the batch under way soaks.
   void ask_control(const std::string& node);
@@ -107,6 +108,7 @@ class RolloutBatchNow {
     Stand stand = {};
     // The time limit for the node's answer; no value if no answer is awaited.
     std::optional<Ms> answer_by = {};
+    bool has_begun = false;    // the node has begun an upgrade that this rollout has ordered
     bool undoes = false;       // true while an undo of the rollout is under way
     bool is_unjudged = false;  // the node goes back because the judge or a gate gave no verdict
   };
@@ -135,10 +137,13 @@ class RolloutBatchNow {
   [[nodiscard]] Ms spread() const { return spread_; }
   // Returns how long after the first node of the batch the node `id` begins a step.
   [[nodiscard]] Ms delay_of(const std::string& id) const;
+  // Returns the state of the node `id`, which must be in the batch.
+  [[nodiscard]] Standing standing_of(const std::string& id) const;
 
  private:
-  [[nodiscard]] std::optional<Ms> answer_by(const RolloutNode& record, UpgradePhase phase) const;
+  [[nodiscard]] std::optional<Ms> answer_by(const NodeSight& sight) const;
   [[nodiscard]] Stand in_time(const Node& node) const;
+  [[nodiscard]] std::vector<Node>::const_iterator find(const std::string& id) const;
   template <class IsWanted>
   [[nodiscard]] std::vector<std::string> ids_of(const IsWanted& is_wanted) const;
 

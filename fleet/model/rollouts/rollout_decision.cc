@@ -99,7 +99,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   if (is_unjudged) writer.rollout().reason = brief("not judged: " + why_unjudged(asked));
   for (const std::string& id : nodes) {
     if (!writer.has_room()) break;
-    writer.order(id, step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
+    writer.order(id, batch_.standing_of(id), step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
   }
   mark(step);
   writer.rollout().waits_for.clear();
@@ -118,6 +118,7 @@ What RolloutDecider::ask_control(RolloutWriter& writer) const {
 }
 
 void RolloutDecider::mark(RolloutStep step) {
+  if (step == RolloutStep::prepare || step == RolloutStep::apply) marks_.stopped = false;
   if (step == RolloutStep::prepare) marks_.prepare = now_;
   if (step == RolloutStep::apply && !marks_.apply) marks_.apply = now_;
   if (step == RolloutStep::confirm) marks_.confirm = now_;

@@ -5,7 +5,8 @@
 //
 //     nodes of the batch            what the driver does
 //     some wait for an order        orders all of them to `prepare`, if the record `stop` is absent
-//     some are preparing            waits for them, at most prepare_ms
+//     some are preparing            waits for them, at most prepare_ms. If the record `stop` was
+//                                   present meanwhile, orders those that are late once more
 //     all have prepared or ended    takes places of the cell's budgets (budgets.h) for all of them.
 //                                   If some places are not free, gives back all places, and waits.
 //                                   Then asks the control group (nodes with the old version, for
@@ -29,7 +30,8 @@
 //                                   again when a person resumes the rollout: the nodes that went
 //                                   back for lack of a verdict begin anew
 //
-// - Failure: it is recorded at once.
+// - Failure: it is recorded at once. A node that could not begin because of the record `stop` has
+//   not failed. If its batch cannot wait for it any more, the rollout leaves it as it is.
 // - Abort: too many nodes have failed (why_too_many()), the judge or a gate says "worse", or a
 //   person orders the abort. The rollout is `aborting`: nodes that were ordered to `apply` and are
 //   not confirmed must roll back, unless the person wants to leave them. All other nodes stay as
@@ -45,7 +47,8 @@
 //   the new version. The nodes get the same orders again, for the old version, and without a soak.
 //   The batches go back from the last one that has begun to the first one, or all at the same time.
 //   The new version may do harm meanwhile, so closed windows and the record `stop` do not delay the
-//   undo. A node that cannot go back is recorded as `kept`. At the end, the rollout is `undone`.
+//   undo. It waits at most silent_undo_ms for silent nodes. A node that cannot go back is recorded
+//   as `kept`. At the end, the rollout is `undone`.
 #pragma once
 
 #include <optional>
@@ -66,6 +69,9 @@ namespace fleet {
 // How long a node may take to fetch and verify a release. The limit is long, since network links
 // may be slow.
 inline constexpr Ms prepare_ms = 600'000;
+// How long the nodes of an undo wait for a silent node (a node without a fleet-agent that is
+// connected to the store). An undo has to be fast, since the new version may do harm meanwhile.
+inline constexpr Ms silent_undo_ms = 60'000;
 // The order to confirm is given at least this time before the first node would go back by itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
@@ -96,6 +102,9 @@ struct RolloutMarks {
   // driver. If this driver took over during the bake, it subtracts the time that has passed
   // according to the record.
   std::optional<Ms> bake = {};
+  // True if the record `stop` was present at some time since the batch got its last order to
+  // prepare or apply. Nodes that had not begun by then could not begin.
+  bool stopped = false;
 
   bool operator==(const RolloutMarks&) const = default;
 };

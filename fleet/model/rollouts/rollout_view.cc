@@ -20,23 +20,6 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout has begun the node's last upgrade, according to the upgrade's id.
-// During an undo of the node, only an upgrade by the undo counts. If the batch is done again,
-// upgrades of earlier tries do not count. After a restore of the store, an upgrade by a lost
-// rollout of the same name does not count.
-bool is_ours(const NodeSight& sight, const RolloutView& view) {
-  const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
-  std::string_view number = sight.upgrade.attempt;
-  if (!number.starts_with(begin)) return false;
-  number.remove_prefix(begin.size());
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-  const std::string last = id_end(view, sight);
-  const std::string_view rest(end, number.data() + number.size());
-  return error == std::errc{} && count > sight.node.again * attempts_max &&
-         (last.empty() || rest == last);
-}
-
 Stand error_stand(const std::string& result) {
   if (result == result_interrupted) return {Standing::interrupted, "interrupted"};
   return {Standing::failed, result.empty() ? "failed without a word" : result};
@@ -51,7 +34,7 @@ Stand prepare_stand(const NodeSight& sight) {
 // Returns how far the node has come with the upgrade that this rollout began on it. Returns
 // `pending` if this upgrade has not begun, or is under way and its soak is not over.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
-  if (!is_ours(sight, view)) return {Standing::pending};
+  if (!is_upgrade_of(view, sight)) return {Standing::pending};
   switch (sight.upgrade.phase) {
     case UpgradePhase::failed:
       return {Standing::failed, sight.upgrade.error};
@@ -81,7 +64,7 @@ Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
   const std::string& wanted = sight.node.undo ? sight.node.before : view.rollout->terms.version;
-  const bool soaking = is_ours(sight, view) && sight.upgrade.phase == UpgradePhase::soaking &&
+  const bool soaking = is_upgrade_of(view, sight) && sight.upgrade.phase == UpgradePhase::soaking &&
                        sight.running == wanted;
   if (sight.answer.result == result_interrupted && soaking) return {Standing::pending};
   return error_stand(sight.answer.result);
@@ -108,7 +91,7 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
     // The node answers that an upgrade is committed that a rollout of this name has ordered. After
     // a restore of the store, this may be an earlier rollout of the same name, which the store has
     // lost. Then this rollout has not upgraded the node, so the node counts as rolled back.
-    const bool is_of_lost = !id_end(view, sight).empty() && !is_ours(sight, view);
+    const bool is_of_lost = !id_end(view, sight).empty() && !is_upgrade_of(view, sight);
     return {is_of_lost ? Standing::rolled_back : Standing::confirmed};
   }
   return error_stand(sight.answer.result);
@@ -148,6 +131,40 @@ Stand again_stand(const NodeSight& sight, const RolloutView& view) {
     return {Standing::claimed, "claimed by " + sight.claimed_by};
   }
   return {Standing::waiting};
+}
+
+// Returns the state of the node, even if it was removed from the cell.
+Stand stand_by_records(const RolloutView& view, const NodeSight& sight) {
+  switch (sight.node.stage) {
+    case NodeStage::unknown:
+      return {Standing::failed, "its stage is not known to this program"};
+    case NodeStage::waiting:
+      if (is_undoing(view)) return {Standing::ended};
+      if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
+        return {Standing::claimed, "claimed by " + sight.claimed_by};
+      }
+      return {Standing::waiting};
+    case NodeStage::preparing:
+      return prepare_stand(sight);
+    case NodeStage::applying:
+      return apply_stand(sight, view);
+    case NodeStage::confirming:
+      return confirm_stand(sight, view);
+    case NodeStage::rolling_back:
+      return rollback_stand(sight, view);
+    case NodeStage::confirmed:
+    case NodeStage::failed:
+    case NodeStage::unconfirmed:
+    case NodeStage::rolled_back:
+    case NodeStage::left:
+      return undo_stand(sight, view);
+    case NodeStage::not_judged:
+      return again_stand(sight, view);
+    case NodeStage::undone:
+    case NodeStage::kept:
+      return {Standing::ended};
+  }
+  return {Standing::ended};
 }
 
 }  // namespace
@@ -273,6 +290,12 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
+  if (key.kind == KeyKind::node_active) nodes[names[0]].is_in_cell = text != nullptr;
+  if (key.kind == KeyKind::node_instance) {
+    auto& instances = nodes[names[0]].instances;
+    text == nullptr ? static_cast<void>(instances.erase(names[1]))
+                    : static_cast<void>(instances.insert(names[1]));
+  }
   // Until the rollout's own record is read, its component is not known, so the records of all
   // components are kept.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
@@ -299,42 +322,29 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   }
 }
 
+bool is_upgrade_of(const RolloutView& view, const NodeSight& sight) {
+  const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
+  std::string_view number = sight.upgrade.attempt;
+  if (!number.starts_with(begin)) return false;
+  number.remove_prefix(begin.size());
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  const std::string last = id_end(view, sight);
+  const std::string_view rest(end, number.data() + number.size());
+  return error == std::errc{} && count > sight.node.again * attempts_max &&
+         (last.empty() || rest == last);
+}
+
 Stand stand_of(const RolloutView& view, const NodeSight& sight) {
-  switch (sight.node.stage) {
-    case NodeStage::unknown:
-      return {Standing::failed, "its stage is not known to this program"};
-    case NodeStage::waiting:
-      if (is_undoing(view)) return {Standing::ended};
-      if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
-        return {Standing::claimed, "claimed by " + sight.claimed_by};
-      }
-      return {Standing::waiting};
-    case NodeStage::preparing:
-      return prepare_stand(sight);
-    case NodeStage::applying:
-      return apply_stand(sight, view);
-    case NodeStage::confirming:
-      return confirm_stand(sight, view);
-    case NodeStage::rolling_back:
-      return rollback_stand(sight, view);
-    case NodeStage::confirmed:
-    case NodeStage::failed:
-    case NodeStage::unconfirmed:
-    case NodeStage::rolled_back:
-    case NodeStage::left:
-      return undo_stand(sight, view);
-    case NodeStage::not_judged:
-      return again_stand(sight, view);
-    case NodeStage::undone:
-    case NodeStage::kept:
-      return {Standing::ended};
-  }
-  return {Standing::ended};
+  Stand stand = stand_by_records(view, sight);
+  const bool is_awaited = stand.what == Standing::waiting || stand.what == Standing::pending;
+  if (is_awaited && !sight.is_in_cell) return {Standing::claimed, "was removed from the cell"};
+  return stand;
 }
 
 std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node) {
   const NodeSight& sight = view.sight(node);
-  const bool has_begun = is_ours(sight, view) && sight.upgrade.phase == UpgradePhase::failed;
+  const bool has_begun = is_upgrade_of(view, sight) && sight.upgrade.phase == UpgradePhase::failed;
   if (has_begun) return sight.upgrade.evidence;
   return sight.answer.command == sight.node.command ? sight.answer.evidence
                                                     : std::vector<Capsule>{};

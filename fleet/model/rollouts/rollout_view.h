@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ namespace fleet {
 
 // The parts of one node's records on which decisions about the rollout depend.
 struct NodeSight {
+  // True if the node has registered in the cell, and nobody has removed it from the cell since.
+  bool is_in_cell = false;
+  // The processes of fleet-agent on the node that are connected to the store. The node is silent if
+  // there are none.
+  std::set<std::string> instances = {};
   RolloutNode node = {};
   Answer answer = {};
   Upgrade upgrade = {};
@@ -106,7 +112,7 @@ inline constexpr std::size_t life_bytes = 6;
 // The state of a node of the batch, as the node's records show it. Time limits are not considered.
 enum class Standing {
   waiting,      // the node has got no order yet, or begins anew
-  claimed,      // a different rollout or a person moves the node
+  claimed,      // a different rollout or a person moves the node, or the node cannot be moved
   pending,      // the node has not answered its order yet
   ready,        // the node has prepared or soaked, and waits for the next order
   interrupted,  // the outcome of the order is unknown: the order is given again
@@ -121,6 +127,12 @@ struct Stand {
   Standing what = Standing::waiting;
   std::string why = {};  // why the node has failed or cannot be moved; empty otherwise
 };
+
+// Returns whether this rollout has begun the node's last upgrade, according to the upgrade's id.
+// During an undo of the node, only an upgrade by the undo counts. If the batch is done again,
+// upgrades of earlier tries do not count. After a restore of the store, an upgrade by a lost
+// rollout of the same name does not count.
+[[nodiscard]] bool is_upgrade_of(const RolloutView& view, const NodeSight& sight);
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const NodeSight& sight);
 

@@ -166,10 +166,11 @@ void RolloutWriter::put_node(const std::string& node, const RolloutNode& record)
       {.key = key_of(KeyKind::rollout_node, {view_.id, node}), .value = write_record(record)});
 }
 
-void RolloutWriter::order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms) {
+void RolloutWriter::order(const std::string& node, Standing standing, RolloutStep step, Ms ttl_ms,
+                          Ms delay_ms) {
   const std::string& component = rollout_.terms.component;
   const NodeSight& sight = view_.sight(node);
-  const RolloutNode record = ordered_record(view_, sight, stand_of(view_, sight).what, step);
+  const RolloutNode record = ordered_record(view_, sight, standing, step);
   const bool undoes = record.undo;
   const Command command{
       .id = record.command,

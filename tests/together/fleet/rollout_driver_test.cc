@@ -34,8 +34,10 @@ struct Bench : fleet_test::DriverWork {
     const Rollout rollout{.terms = terms, .state = RolloutState::rolling, .batches = batches};
     for (int batch = 0; batch < batches; ++batch) {
       RolloutBatch record;
-      for (int i = 0; i < nodes; ++i)
+      for (int i = 0; i < nodes; ++i) {
         record.nodes.push_back(node(batch * nodes + i));
+        store.put(key_of(KeyKind::node_active, {record.nodes.back()}), write_record(Active{}));
+      }
       store.put(key_of(KeyKind::rollout_batch, {"r"}, static_cast<std::uint64_t>(batch)),
                 write_record(record));
     }

@@ -29,6 +29,8 @@ struct Bench : fleet_test::DriverWork {
     for (std::uint64_t each = 0; each < batches.size(); ++each) {
       store.put(key_of(KeyKind::rollout_batch, {"r"}, each),
                 write_record(RolloutBatch{.nodes = batches[each]}));
+      for (const std::string& node : batches[each])
+        store.put(key_of(KeyKind::node_active, {node}), write_record(Active{}));
     }
     store.put(key_of(KeyKind::rollout_node, {"r", "n1"}),
               write_record(RolloutNode{.stage = first}));

@@ -70,8 +70,10 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                write_record(RolloutBatch{std::move(batch)}));
   }
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
-  for (const std::string& id : ids_)
+  for (const std::string& id : ids_) {
     store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
+    store_.put(key_of(KeyKind::node_active, {id}), write_record(Active{.instance = "i"}));
+  }
   // The first node has its own desired version, which is the old version. The desired version of
   // the whole cell is the new version.
   store_.put(key_of_node(KeyKind::node_desired, ids_.front()),

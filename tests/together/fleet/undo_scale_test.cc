@@ -55,6 +55,8 @@ struct Undo : fleet_test::DriverWork {
                                          .attempt = 1,
                                          .applied = true,
                                          .before = "1"}));
+      store.put(key_of(KeyKind::node_active, {id}), write_record(Active{.instance = "i"}));
+      store.put(key_of(KeyKind::node_instance, {id, "i"}), write_record(Instance{}));
       store.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "2"}}}));
     }
     for (std::size_t i = 0; i < batches; ++i)

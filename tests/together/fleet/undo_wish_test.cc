@@ -25,6 +25,7 @@ Desired kept_for_undo(Upgrade last, const std::string& running = "1") {
             write_record(Rollout{.terms = {.component = "agent", .version = "2"},
                                  .state = RolloutState::rolling,
                                  .batches = 1}));
+  store.put(key_of(KeyKind::node_active, {"n"}), write_record(Active{}));
   store.put(key_of(KeyKind::node_versions, {"n"}), write_record(Versions{{{"agent", running}}}));
   store.put(key_of(KeyKind::node_desired, {"n", "agent"}), write_record(wish));
   const Revision revision = store.find(key_of(KeyKind::node_desired, {"n", "agent"}))->modified;

@@ -423,6 +423,9 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
     reading.found.push_back({.key = key_of(KeyKind::rollout_batch, {"r"}, 0),
                              .value = write_record(RolloutBatch{{"n"}}),
                              .modified = 3});
+    reading.found.push_back({.key = key_of(KeyKind::node_active, {"n"}),
+                             .value = write_record(Active{}),
+                             .modified = 3});
     task.take_all(reading);
     return task.next(1, now);
   };
