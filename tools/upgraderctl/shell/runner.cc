@@ -200,7 +200,8 @@ class OccasionRunner {
   upgrader::UvHandle<uv_timer_t> timer_;
   upgrader::SignalWatch signals_;
   upgrader::UvHandle<uv_process_t> command_;  // the running command; null if none runs
-  std::optional<int> status_;
+  std::optional<int> status_;                 // the exit status, once it is known
+  bool leaves_command_ = false;               // exit even while the command still runs
 };
 
 OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const std::string& path,
@@ -212,14 +213,17 @@ OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const st
       occasions_(*options.occasion, options.after.value_or(std::chrono::seconds{30})),
       news_(loop, path, [this] { look(); }),
       timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
-  static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP},
-                                   [this](int signal) { status_ = exit_signal_base + signal; }));
+  static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP}, [this](int signal) {
+    if (std::exchange(status_, exit_signal_base + signal)) leaves_command_ = true;
+  }));
 }
 
 int OccasionRunner::run() {
   look();
-  while (!status_ || command_)
+  // The command may be writing to a boot loader, so a signal lets it end. A second signal does not.
+  while (!status_ || (command_ && !leaves_command_))
     uv_run(loop_, UV_RUN_ONCE);
+  if (command_) terminal_.complain("--exec=" + *options_.exec + " is left, and still runs");
   return *status_;
 }
 
