@@ -432,7 +432,7 @@ TEST_CASE("an authority that the store does not trust is told by the user's own 
   files.make("carla", "clients");
   const auto why = [&](const std::string& own, const std::string& signer) {
     return fleet::why_other_authority({.authority = files / "ca.pem", .own = files / own},
-                                         files / signer);
+                                      files / signer);
   };
   CHECK(why("anna.pem", "ca.pem") == "");
   CHECK(why("anna.pem", "other.pem") ==
