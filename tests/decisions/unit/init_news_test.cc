@@ -380,4 +380,17 @@ TEST_CASE("init is told whether what it waits for was given more time than at fi
   CHECK_FALSE(init_news(bench.state()).wait->extended);
 }
 
+TEST_CASE("news differ if one fact differs, so that init is told of every change") {
+  const InitNews news{};
+  CHECK(news == InitNews{});
+  CHECK_FALSE(news == InitNews{.active = true});
+  CHECK_FALSE(news == InitNews{.stopping = true});
+  CHECK_FALSE(news == InitNews{.vouched = false});
+  CHECK_FALSE(news == InitNews{.reloading = true});
+  CHECK_FALSE(news == InitNews{.reloads = 1});
+  CHECK_FALSE(news == InitNews{.wait = InitWait{}});
+  CHECK_FALSE(news == InitNews{.status = "starting"});
+  CHECK_FALSE(news == InitNews{.until = Time{}});
+}
+
 }  // namespace init_news_test
