@@ -65,7 +65,7 @@ Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
   const std::string& wanted = sight.node.undo ? sight.node.before : view.rollout->terms.version;
   const bool soaking = is_upgrade_of(view, sight) && sight.upgrade.phase == UpgradePhase::soaking &&
-                       sight.running == wanted;
+                       is_same_version(sight.running, wanted);
   if (sight.answer.result == result_interrupted && soaking) return {Standing::pending};
   return error_stand(sight.answer.result);
 }

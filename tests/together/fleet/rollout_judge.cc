@@ -205,7 +205,10 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
       is_wrong(command.id + " was ordered before " + id + " was prepared");
     }
     const bool soaks = other.stage == NodeStage::applying && upgrade.phase == UpgradePhase::soaking;
-    if (command.action == CommandAction::confirm && (unprepared || soaks)) {
+    // A node whose `apply` was interrupted prepares again. If a stop keeps it from beginning, the
+    // other nodes of the batch are confirmed without it.
+    const bool is_held = other.applied && store_.find(key_of(KeyKind::stop)) != nullptr;
+    if (command.action == CommandAction::confirm && ((unprepared && !is_held) || soaks)) {
       is_wrong(command.id + " was ordered before " + id + " had soaked");
     }
   }
