@@ -73,6 +73,19 @@ func TestALineThatIsTooLongIsSkipped(t *testing.T) {
 	}
 }
 
+func TestALineThatBecomesTooLongWithItsLastPartIsSkipped(t *testing.T) {
+	input, upgrader := inputOf(t)
+	spaces := strings.Repeat(" ", lineBytesMax-10)
+	write(t, upgrader, spaces)
+	if events := input.take(); events != nil {
+		t.Errorf("got %v", events)
+	}
+	write(t, upgrader, activateLine+stopLine)
+	if events := input.take(); len(events) != 1 || events[0].(Stop).ID != "u" {
+		t.Errorf("got %v", events)
+	}
+}
+
 func TestTheLastLinesAreTakenBeforeTheEndOfInput(t *testing.T) {
 	input, upgrader := inputOf(t)
 	write(t, upgrader, stopLine)
