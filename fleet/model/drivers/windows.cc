@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 7> day_names = {"sun", "mon", "tue", "wed",
                                                        "thu", "fri", "sat"};
 
-// How far ahead an opening is searched for: each day of the week begins in this time.
+// An opening is searched for in the time from now to this many seconds later. Each day of the week
+// begins in that time.
 constexpr std::int64_t search_seconds = 8 * day_seconds;
 
 std::int64_t seconds_of(Ms takes) {

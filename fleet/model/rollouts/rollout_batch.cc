@@ -16,7 +16,7 @@ std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
       return NodeEnding{node.id, NodeStage::undone, ""};
     case Standing::failed:
     case Standing::unconfirmed:
-    case Standing::claimed:
+    case Standing::left:
       return NodeEnding{node.id, NodeStage::kept, "cannot go back: " + node.stand.why};
     case Standing::rolled_back:
       return NodeEnding{node.id, NodeStage::kept,
@@ -51,7 +51,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
 Stand late_by_stop(const RolloutNode& record) {
   if (record.stage == NodeStage::preparing && !record.applied && record.attempt < attempts_max)
     return {Standing::interrupted, "interrupted"};
-  return {Standing::claimed, "a stop kept it from beginning in time"};
+  return {Standing::left, "a stop kept it from beginning in time"};
 }
 
 // Returns the state of a node that has not answered the order of this stage in time.
@@ -104,8 +104,9 @@ std::optional<Ms> RolloutBatchNow::answer_by(const NodeSight& sight) const {
   switch (record.stage) {
     case NodeStage::preparing:
       if (record.undo && sight.instances.empty()) return *marks_.prepare + spread_ + silent_undo_ms;
-      // A node that prepares again after its `apply` was interrupted has to soak in time with the
-      // other nodes of its batch, if this driver knows when they got their `apply`.
+      // This node prepares again, because its `apply` was interrupted. The other nodes of its batch
+      // wait for it, so it has to soak in time with them. A driver that has taken the rollout over
+      // does not know when they got their `apply`.
       if (record.applied && !record.undo && marks_.apply) return applied_by;
       return *marks_.prepare + spread_ + prepare_ms;
     case NodeStage::applying:
@@ -210,7 +211,7 @@ std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node) {
     case Standing::rolled_back:
       return NodeEnding{node.id, node.is_unjudged ? NodeStage::not_judged : NodeStage::rolled_back,
                         node.stand.why};
-    case Standing::claimed:
+    case Standing::left:
       return NodeEnding{node.id, NodeStage::left, node.stand.why};
     case Standing::confirmed:
       return NodeEnding{node.id, NodeStage::confirmed, ""};
@@ -240,8 +241,7 @@ std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
   for (const RolloutBatchNow::Node& node : batch.nodes()) {
     const bool has_failed =
         node.record.stage == NodeStage::failed || node.stand.what == Standing::failed;
-    const bool was_left =
-        node.record.stage == NodeStage::left || node.stand.what == Standing::claimed;
+    const bool was_left = node.record.stage == NodeStage::left || node.stand.what == Standing::left;
     tried += !was_left;
     tried_and_failed += has_failed;
   }

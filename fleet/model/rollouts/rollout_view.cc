@@ -116,7 +116,7 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
     return {Standing::failed, "it ran " + sight.node.before + ", which is no name of a version"};
   }
   if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
-    return {Standing::claimed, "claimed by " + sight.claimed_by};
+    return {Standing::left, "claimed by " + sight.claimed_by};
   }
   return {Standing::waiting};
 }
@@ -128,7 +128,7 @@ Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
   if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
-    return {Standing::claimed, "claimed by " + sight.claimed_by};
+    return {Standing::left, "claimed by " + sight.claimed_by};
   }
   return {Standing::waiting};
 }
@@ -141,7 +141,7 @@ Stand stand_by_records(const RolloutView& view, const NodeSight& sight) {
     case NodeStage::waiting:
       if (is_undoing(view)) return {Standing::ended};
       if (!sight.claimed_by.empty() && sight.claimed_by != claim_of(view)) {
-        return {Standing::claimed, "claimed by " + sight.claimed_by};
+        return {Standing::left, "claimed by " + sight.claimed_by};
       }
       return {Standing::waiting};
     case NodeStage::preparing:
@@ -293,8 +293,11 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text, Re
   if (key.kind == KeyKind::node_active) nodes[names[0]].is_in_cell = text != nullptr;
   if (key.kind == KeyKind::node_instance) {
     auto& instances = nodes[names[0]].instances;
-    text == nullptr ? static_cast<void>(instances.erase(names[1]))
-                    : static_cast<void>(instances.insert(names[1]));
+    if (text == nullptr) {
+      instances.erase(names[1]);
+    } else {
+      instances.insert(names[1]);
+    }
   }
   // Until the rollout's own record is read, its component is not known, so the records of all
   // components are kept.
@@ -338,7 +341,7 @@ bool is_upgrade_of(const RolloutView& view, const NodeSight& sight) {
 Stand stand_of(const RolloutView& view, const NodeSight& sight) {
   Stand stand = stand_by_records(view, sight);
   const bool is_awaited = stand.what == Standing::waiting || stand.what == Standing::pending;
-  if (is_awaited && !sight.is_in_cell) return {Standing::claimed, "was removed from the cell"};
+  if (is_awaited && !sight.is_in_cell) return {Standing::left, "was removed from the cell"};
   return stand;
 }
 

@@ -112,7 +112,7 @@ inline constexpr std::size_t life_bytes = 6;
 // The state of a node of the batch, as the node's records show it. Time limits are not considered.
 enum class Standing {
   waiting,      // the node has got no order yet, or begins anew
-  claimed,      // a different rollout or a person moves the node, or the node cannot be moved
+  left,         // the rollout does not move the node: somebody else moves it, or `why` says more
   pending,      // the node has not answered its order yet
   ready,        // the node has prepared or soaked, and waits for the next order
   interrupted,  // the outcome of the order is unknown: the order is given again

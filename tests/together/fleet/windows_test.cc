@@ -327,14 +327,25 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   CHECK(lookups == 4);
 }
 
-TEST_CASE("an answer about a window holds for no other window, zone, length or moment") {
+const Window at_three = [] {
+  Window window = at_two;
+  window.start = "03:00";
+  return window;
+}();
+
+// Returns a view at midnight. The window of the node a opens at two o'clock, and that of b at
+// three.
+WindowView view_of_two_and_three() {
   WindowView view = view_at(midnight);
-  Window at_three = at_two;
-  at_three.start = "03:00";
   view.take(window("two", at_two));
   view.take(window("three", at_three));
   view.take(node("a", "two"));
   view.take(node("b", "three"));
+  return view;
+}
+
+TEST_CASE("an answer about a window holds for no other window, zone, length or moment") {
+  WindowView view = view_of_two_and_three();
   CHECK(view.opening("a", minute, 0).until == 120 * minute);
   CHECK(view.opening("b", minute, 0).until == 180 * minute);
   CHECK(view.opening("a", 61 * minute, 0).until == std::nullopt);
@@ -368,8 +379,6 @@ TEST_CASE("while anything about a window is not known, it is closed") {
 
 TEST_CASE("of several nodes the one whose window opens last decides") {
   WindowView view = view_at(midnight);
-  Window at_three = at_two;
-  at_three.start = "03:00";
   Window long_one = at_two;
   long_one.duration_s = 7'200;
   view.take(window("two", long_one));
@@ -381,15 +390,10 @@ TEST_CASE("of several nodes the one whose window opens last decides") {
 }
 
 TEST_CASE(
-    "several nodes begin when their windows are open together, and are told if they never are") {
+    "several nodes begin when their windows are open together, and wait for a person if that never "
+    "happens") {
   using Nodes = std::vector<std::string>;
-  WindowView view = view_at(midnight);
-  Window at_three = at_two;
-  at_three.start = "03:00";
-  view.take(window("two", at_two));
-  view.take(window("three", at_three));
-  view.take(node("a", "two"));
-  view.take(node("b", "three"));
+  WindowView view = view_of_two_and_three();
   const Opening never{false, std::nullopt,
                       "a, b: their windows are never open at the same time for long enough"};
   CHECK(view.opening(Nodes{"a", "b", "c"}, minute, 0) == never);
