@@ -45,6 +45,8 @@ bool take_flag(std::string_view argument, Configuration& configuration) {
   return true;
 }
 
+constexpr std::string_view rotate_wait_name = "--rotate-wait=";
+
 // Parses a duration: "0", or a whole number with the unit ms, s, m or h, at most a day. Returns the
 // duration in milliseconds.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
@@ -57,8 +59,6 @@ std::optional<std::uint64_t> parse_duration(std::string_view text) {
   if (known == units.end() || !number || *number > day_ms / known->ms) return std::nullopt;
   return *number * known->ms;
 }
-
-constexpr std::string_view rotate_wait_name = "--rotate-wait=";
 
 bool take_path(std::string_view argument, Configuration& configuration) {
   const auto option = std::ranges::find_if(path_options, [argument](const PathOption& known) {

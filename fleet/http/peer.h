@@ -11,9 +11,9 @@
 namespace fleet {
 
 // Returns the client in the client certificate of this TLS session. Returns a Refusal if the
-// authority has not signed the certificate (without a reason), if it is not valid now, or if it is
-// in the revocation list. `authority` and `revocations` are texts in PEM; `revocations` may be
-// empty.
+// certificate is not valid now or is in the revocation list. Returns a Refusal without a reason if
+// the authority has not signed the certificate. `authority` and `revocations` are texts in PEM;
+// `revocations` may be empty.
 [[nodiscard]] upgrader::Result<Visitor> visitor_of(gnutls_session_t session,
                                                    const std::string& authority,
                                                    const std::string& revocations);

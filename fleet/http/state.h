@@ -61,8 +61,8 @@ struct StateView {
 // changes.
 [[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
-// Returns the event that a stream gets regularly, so that the client knows that it lives. `follows`
-// says whether the controller hears the store.
+// Returns the event that is sent on each stream regularly, so that the client notices if the stream
+// is broken. `follows` says whether the controller hears the store.
 [[nodiscard]] std::string beat_event(Revision revision, bool follows);
 
 }  // namespace fleet

@@ -233,12 +233,12 @@ std::vector<std::string> needs_of_record(const ParsedKey& key, const JsonTree& b
 }
 
 std::string no_member(std::string_view name, const std::vector<std::string>& known) {
-  std::string text = "there is no member " + std::string(name) + "; the members are ";
+  std::string members;
   for (const std::string& each : known) {
     if (std::ranges::find(signatures, each) != signatures.end()) continue;
-    text += (text.ends_with("are ") ? "" : ", ") + each;
+    members += (members.empty() ? "" : ", ") + each;
   }
-  return text;
+  return "there is no member " + std::string(name) + "; the members are " + members;
 }
 
 std::string why_stays_refused(const ParsedKey& key, const std::string& found,

@@ -67,8 +67,8 @@ std::optional<std::int64_t> number_of(const char* variable) {
 }
 
 // The variables of init that the child does not inherit. NOTIFY_SOCKET and the two for the watchdog
-// get values for the child. LISTEN_PIDFDID identifies the process to which init has passed sockets,
-// so it would be wrong for the child, whose own value is not known before the child runs.
+// get new values for the child. LISTEN_PIDFDID identifies the process to which init has passed the
+// sockets. That process is this one, so the value would be wrong in the child.
 constexpr std::string_view left_out[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                          "LISTEN_PIDFDID"};
 
