@@ -162,8 +162,7 @@ TEST_CASE("an agent's output is read before its exit is judged, even if the agen
 }
 
 TEST_CASE("a ready or healthy that is read together with the agent's exit is dropped") {
-  // On a machine that stands still for half a minute, the usual trial would be over before the
-  // exit.
+  // The usual trial would be over before the exit if the machine stood still for half a minute.
   World world({"--trial=10m"});
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active);
