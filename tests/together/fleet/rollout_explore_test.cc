@@ -114,6 +114,23 @@ TEST_CASE("a stop at any step holds back orders that begin something, and nothin
   CHECK(all.ends.contains("completed"));
 }
 
+TEST_CASE(
+    "a node that is cut off for a time, and may be forgotten meanwhile, keeps nobody waiting") {
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .faults = {.kills = 1, .orders = 1, .absences = 1},
+                                      .person_forgets = true}));
+  CHECK(all.wrong == "");
+  CHECK(all.ends.contains("completed"));
+
+  const Walk undone = walk(RolloutWorld({.nodes = {good, good},
+                                         .batch = 1,
+                                         .faults = {.orders = 1, .absences = 1},
+                                         .orders = {RolloutOrder::undo}}));
+  CHECK(undone.wrong == "");
+  CHECK(undone.ends.contains("undone"));
+}
+
 TEST_CASE("a node that goes back unconfirmed pauses the rollout, and is no failure") {
   const Walk all = walk(
       RolloutWorld({.nodes = {good, good}, .batch = 1, .faults = {.kills = 1, .abandoned = 1}}));
@@ -132,13 +149,19 @@ TEST_CASE("a person undoes a rollout at any step, batch by batch or at once, and
 }
 
 TEST_CASE("an undo goes on whatever answers of the store are lost, and while there is a stop") {
-  const Walk all = walk(RolloutWorld({.nodes = {good, good},
-                                      .batch = 2,
-                                      .faults = {.unknowns = 1, .orders = 2},
-                                      .orders = {RolloutOrder::undo},
-                                      .person_stops = true}));
-  CHECK(all.wrong == "");
-  CHECK(all.ends.contains("undone"));
+  const Walk lost = walk(RolloutWorld({.nodes = {good, good},
+                                       .batch = 2,
+                                       .faults = {.unknowns = 1, .orders = 1},
+                                       .orders = {RolloutOrder::undo}}));
+  CHECK(lost.outcome() == "undone");
+
+  const Walk stopped = walk(RolloutWorld({.nodes = {good, good},
+                                          .batch = 2,
+                                          .faults = {.orders = 2},
+                                          .orders = {RolloutOrder::undo},
+                                          .person_stops = true}));
+  CHECK(stopped.wrong == "");
+  CHECK(stopped.ends.contains("undone"));
 }
 
 TEST_CASE("a rollout with --undo that aborts by itself takes back what was confirmed") {

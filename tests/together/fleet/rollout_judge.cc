@@ -62,6 +62,11 @@ void RolloutWorld::seed(Transaction& transaction) {
   }
   for (Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
+    if (key && key->kind == KeyKind::rollout_node && setup_.seeded == Seeded::blame_good) {
+      RolloutNode node = read_record<RolloutNode>(put.value).value();
+      if (node.stage == NodeStage::confirmed) node.stage = NodeStage::failed;
+      put.value = write_record(node);
+    }
     if (!key || key->kind != KeyKind::node_command) continue;
     Command command = read_record<Command>(put.value).value();
     if (setup_.seeded == Seeded::confirm_early && command.action == CommandAction::apply) {
@@ -113,9 +118,10 @@ std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
 }
 
 // Checks a command to apply the new version. Only one node of a site may be moving at a time, so no
-// other node of this node's site may be moving now.
+// other node of this node's site may be moving now. An undo with --now moves all nodes at once.
 void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
-  if (setup_.sites.empty()) return;
+  if (setup_.sites.empty() || (rollout().state == RolloutState::undoing && rollout().undo_now))
+    return;
   const auto site = [this](const std::string& id) {
     const auto found = std::find(ids_.begin(), ids_.end(), id);
     return setup_.sites[static_cast<std::size_t>(found - ids_.begin())];
@@ -171,6 +177,8 @@ void RolloutWorld::judge_verdict(const std::string& node, const Command& command
 }
 
 void RolloutWorld::judge_order(const std::string& node, const Command& command) {
+  if (nodes_.at(node).gone)
+    is_wrong(command.id + " was ordered of " + node + ", which was forgotten");
   if (command.undo) judge_undo(node, command);
   judge_verdict(node, command);
   const bool begins = !command.undo && (command.action == CommandAction::prepare ||
@@ -193,6 +201,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
     }
   }
   for (const std::string& id : batch) {
+    // The records of a forgotten node no longer show what it has done.
+    if (nodes_.at(id).forgotten) continue;
     const RolloutNode other = record(id).value_or(RolloutNode{});
     const Answer answer = record_at<Answer>(store_, key_of(KeyKind::node_answer, {id, "agent"}));
     const Upgrade upgrade =
@@ -213,7 +223,7 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
     }
   }
   const Upgrade own = record_at<Upgrade>(store_, key_of(KeyKind::node_upgrade, {node, "agent"}));
-  if (command.action == CommandAction::confirm &&
+  if (command.action == CommandAction::confirm && !nodes_.at(node).forgotten &&
       (own.phase == UpgradePhase::unknown || own.phase == UpgradePhase::soaking)) {
     is_wrong(node + " was told to confirm before it had soaked");
   }
@@ -224,6 +234,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
 // desired version from before the rollout. The cell's desired version must be marked as refused.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
+    // The records that show how to bring back a node are erased when a person forgets the node.
+    if (node.forgotten) continue;
     const RolloutNode at = record(id).value_or(RolloutNode{});
     if (node.committed && at.stage != NodeStage::kept) {
       return id + " runs what was undone, and is recorded as " + std::string(text_of(at.stage));
@@ -265,6 +277,9 @@ std::string RolloutWorld::wrong_end() const {
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {
       return id + " is committed, and recorded as something else";
     }
+    if (at.stage == NodeStage::failed && node.nature == Nature::good && !node.was_absent)
+      return id + " has failed, and has done all that it was told in time";
+    if (at.stage == NodeStage::failed && node.gone) return id + " was forgotten, and has failed";
     const bool ended = at.stage == NodeStage::waiting || is_ended(at.stage);
     const bool claimed = store_.find(key_of(KeyKind::node_claim, {id, "agent"})) != nullptr;
     const bool told = store_.find(key_of(KeyKind::node_command, {id, "agent"})) != nullptr;
@@ -275,12 +290,14 @@ std::string RolloutWorld::wrong_end() const {
     }
   }
   if (failed != end.failed) return std::to_string(failed) + " failed, and not as many are counted";
-  if (bad > setup_.max_failed + setup_.batch) return "a bad release went too far";
+  if (!setup_.max_failed_unsaid && bad > setup_.max_failed + setup_.batch)
+    return "a bad release went too far";
   if (end.state != RolloutState::completed && end.state != RolloutState::aborted &&
       end.state != RolloutState::paused && end.state != RolloutState::undone) {
     return "the rollout does not end";
   }
-  if (end.state == RolloutState::completed && failed >= setup_.max_failed) {
+  if (end.state == RolloutState::completed && !setup_.max_failed_unsaid &&
+      failed >= setup_.max_failed) {
     return "completed although too many have failed";
   }
   if (end.state == RolloutState::completed && confirmed == 0 && !nodes_.empty()) {

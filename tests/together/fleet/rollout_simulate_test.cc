@@ -1,6 +1,6 @@
-// Simulates larger rollouts with random events. There are many good and bad nodes, drivers that are
-// killed or frozen, lost answers of the store, and a person who gives orders. rollout_judge.cc
-// checks every transaction. RUNS=N makes N runs, SEED=N repeats one.
+// Simulates larger rollouts with random events. There are many good and bad nodes, nodes that are cut
+// off, drivers that are killed or frozen, lost answers of the store, gates, and a person who gives
+// orders, pins nodes and forgets some. rollout_judge.cc checks every transaction. RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -12,28 +12,46 @@ namespace rollout_simulate_test {
 namespace {
 
 using namespace fleet_test;
+using fleet::GateSays;
 using fleet::RolloutOrder;
 using fleet::RolloutState;
 
+bool one_of(Random& random, std::size_t count) {
+  return below(random, count) == 0;
+}
+
 WorldSetup setup_of(Random& random) {
   using enum Nature;
-  constexpr Nature bad[] = {bad_prepare,      bad_start,     bad_soak,       silent,
-                            interrupted_once, lost_at_apply, lost_at_confirm};
+  constexpr Nature bad[] = {bad_prepare,      bad_start,     bad_soak,        silent,
+                            interrupted_once, lost_at_apply, lost_at_confirm, bad_undo};
+  constexpr std::string_view sites[] = {"north", "south", "east", "west"};
   WorldSetup setup;
   const std::size_t nodes = 3 + below(random, 28);
   const std::size_t per_hundred = below(random, 3) * 10;
+  const bool has_sites = one_of(random, 4);
   for (std::size_t i = 0; i < nodes; ++i) {
     const bool is_bad = below(random, 100) < per_hundred;
     setup.nodes.push_back(is_bad ? bad[below(random, std::size(bad))] : good);
+    if (has_sites) setup.sites.emplace_back(sites[below(random, std::size(sites))]);
   }
   setup.batch = 1 + static_cast<std::int64_t>(below(random, 9));
   setup.max_failed = 1 + static_cast<std::int64_t>(below(random, 4));
+  setup.max_failed_unsaid = one_of(random, 4);
   setup.faults = {.kills = static_cast<int>(below(random, 6)),
                   .unknowns = static_cast<int>(below(random, 8)),
                   .abandoned = static_cast<int>(below(random, 2)),
-                  .orders = static_cast<int>(below(random, 3))};
-  setup.orders = {RolloutOrder::abort, RolloutOrder::abort_and_leave, RolloutOrder::pause};
+                  .orders = static_cast<int>(below(random, 4)),
+                  .lags = static_cast<int>(below(random, 3)),
+                  .absences = static_cast<int>(below(random, 4))};
+  setup.orders = {RolloutOrder::abort, RolloutOrder::abort_and_leave, RolloutOrder::pause,
+                  RolloutOrder::undo, RolloutOrder::undo_now};
   setup.person_stops = true;
+  setup.person_pins = true;
+  setup.person_forgets = true;
+  setup.undo = one_of(random, 3);
+  setup.has_gate = one_of(random, 3);
+  setup.gate_says = {GateSays::well, GateSays::well, GateSays::worse, GateSays::not_known};
+  setup.bake_ms = one_of(random, 3) ? 60'000 : 0;
   return setup;
 }
 
@@ -85,18 +103,19 @@ TEST_CASE("random rollouts end as they must, whichever process dies") {
     ++ends[life.end];
     most = std::max(most, life.commits_per_node);
   }
-  CHECK((one != 0 || ends.size() == 3));
+  CHECK((one != 0 || ends.size() == 4));
   report("make simulate-fleet RUNS=" + std::to_string(runs),
          std::to_string(runs) +
              " random rollouts: " + std::to_string(ends[RolloutState::completed]) + " completed, " +
              std::to_string(ends[RolloutState::aborted]) + " aborted, " +
+             std::to_string(ends[RolloutState::undone]) + " undone, " +
              std::to_string(ends[RolloutState::paused]) + " paused",
          "each ends as it must, nothing is written or done twice");
 }
 
 TEST_CASE("canaries: random rollouts find an error that is seeded in the driver") {
   const Seeded seeded = GENERATE(Seeded::no_fence, Seeded::no_stop, Seeded::no_revision,
-                                 Seeded::no_stage, Seeded::confirm_early);
+                                 Seeded::no_stage, Seeded::confirm_early, Seeded::blame_good);
   std::string wrong;
   for (std::uint64_t seed = 1; seed <= 500 && wrong.empty(); ++seed)
     wrong = live(seed, seeded).wrong;

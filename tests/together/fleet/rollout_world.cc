@@ -70,16 +70,23 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
                write_record(RolloutBatch{std::move(batch)}));
   }
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
-  for (const std::string& id : ids_) {
-    store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
-    store_.put(key_of(KeyKind::node_active, {id}), write_record(Active{.instance = "i"}));
-  }
+  for (const std::string& id : ids_)
+    register_node(id);
   // The first node has its own desired version, which is the old version. The desired version of
   // the whole cell is the new version.
   store_.put(key_of_node(KeyKind::node_desired, ids_.front()),
              write_record(Desired{.version = "1", .why = "before"}));
   store_.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = "2"}));
   begin_driver();
+}
+
+// Writes the records that a node writes when it connects to the store.
+void RolloutWorld::register_node(const std::string& node) {
+  const std::string version = nodes_.at(node).committed ? "2" : "1";
+  store_.put(key_of(KeyKind::node_versions, {node}),
+             write_record(Versions{{{std::string(component), version}}}));
+  store_.put(key_of(KeyKind::node_active, {node}), write_record(Active{.instance = "i"}));
+  store_.put(key_of(KeyKind::node_instance, {node, "i"}), "{}");
 }
 
 void RolloutWorld::begin_driver() {
@@ -170,20 +177,43 @@ void RolloutWorld::pass_time() {
 
 std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
   std::vector<Step> some;
-  const bool commits = asked_ && std::holds_alternative<Commit>(*asked_);
   if (asked_) some.push_back({Move::deliver});
+  if (!late_.empty()) some.push_back({Move::late_arrives});
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    if (can_act(ids_[i])) some.push_back({Move::node_acts, i});
+  }
+  for (std::size_t i = 0; asked_gates_ && !driver_->is_over() && i < setup_.gate_says.size(); ++i)
+    some.push_back({Move::gate_answers, i});
+  if (lags_) some.push_back({Move::watch_reports});
+  // Time passes if only a fault or the person could make a step. It may pass before they do so.
+  if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
+  const bool commits = asked_ && std::holds_alternative<Commit>(*asked_);
   if (commits && left_.unknowns > 0) {
     some.insert(some.end(), {{Move::done_unheard}, {Move::not_done_unheard}, {Move::late_unheard}});
   }
-  if (!late_.empty()) some.push_back({Move::late_arrives});
   if (!driver_->is_over() && left_.kills > 0) {
     some.push_back({Move::kill});
     if (commits) some.insert(some.end(), {{Move::kill_done}, {Move::freeze}});
   }
+  add_steps_of_nodes(some);
+  add_steps_of_person(some);
+  return some;
+}
+
+// Adds the faults of nodes that are possible now.
+void RolloutWorld::add_steps_of_nodes(std::vector<Step>& some) const {
   for (std::size_t i = 0; i < ids_.size(); ++i) {
-    if (can_act(ids_[i])) some.push_back({Move::node_acts, i});
-    if (left_.abandoned > 0 && nodes_.at(ids_[i]).on_trial) some.push_back({Move::node_leaves, i});
+    const NodeDouble& node = nodes_.at(ids_[i]);
+    if (node.absent) {
+      some.push_back({Move::node_returns, i});
+      continue;
+    }
+    if (left_.abandoned > 0 && node.on_trial) some.push_back({Move::node_leaves, i});
+    if (left_.absences > 0 && !driver_->is_over()) some.push_back({Move::node_vanishes, i});
   }
+}
+
+void RolloutWorld::add_steps_of_person(std::vector<Step>& some) const {
   const RolloutState state = rollout().state;
   const bool lives = state == RolloutState::rolling || state == RolloutState::paused ||
                      state == RolloutState::baking;
@@ -194,19 +224,18 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
   for (std::size_t i = 0; left_.orders > 0 && i < setup_.orders.size(); ++i) {
     if (may(setup_.orders[i])) some.push_back({Move::person_orders, i});
   }
-  for (std::size_t i = 0; asked_gates_ && !driver_->is_over() && i < setup_.gate_says.size(); ++i)
-    some.push_back({Move::gate_answers, i});
   const bool stopped = store_.find(key_of(KeyKind::stop)) != nullptr;
   if (setup_.person_stops && !stopped && lives && left_.orders > 0) {
     some.push_back({Move::person_stops});
   }
   if (stopped) some.push_back({Move::person_lets_go});
-  const bool pins = setup_.person_pins && left_.orders > 0 && !driver_->is_over();
-  for (std::size_t i = 0; pins && i < ids_.size(); ++i)
-    some.push_back({Move::person_pins, i});
-  if (lags_) some.push_back({Move::watch_reports});
-  if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
-  return some;
+  const bool orders_nodes = left_.orders > 0 && !driver_->is_over();
+  for (std::size_t i = 0; orders_nodes && i < ids_.size(); ++i) {
+    const bool is_known = store_.find(key_of(KeyKind::node_active, {ids_[i]})) != nullptr;
+    if (setup_.person_pins && is_known) some.push_back({Move::person_pins, i});
+    if (setup_.person_forgets && is_known && nodes_.at(ids_[i]).absent)
+      some.push_back({Move::person_forgets, i});
+  }
 }
 
 void RolloutWorld::make(const Step& step) {
@@ -248,6 +277,10 @@ void RolloutWorld::make(const Step& step) {
       return node_acts(ids_[step.which]);
     case Move::node_leaves:
       return node_leaves(ids_[step.which]);
+    case Move::node_vanishes:
+      return node_vanishes(ids_[step.which]);
+    case Move::node_returns:
+      return node_returns(ids_[step.which]);
     case Move::person_orders:
       --left_.orders;
       return change_rollout(setup_.orders[step.which]);
@@ -259,6 +292,8 @@ void RolloutWorld::make(const Step& step) {
       return tell_changes();
     case Move::person_pins:
       return pin(ids_[step.which]);
+    case Move::person_forgets:
+      return forget(ids_[step.which]);
     case Move::gate_answers:
       return answer_gates(setup_.gate_says[step.which]);
     case Move::watch_reports:
@@ -274,6 +309,30 @@ void RolloutWorld::node_leaves(const std::string& node) {
   --left_.abandoned;
   nodes_.at(node).on_trial = nodes_.at(node).soaked = false;
   upgrade_is(node, UpgradePhase::unconfirmed, "no confirmation", nullptr);
+}
+
+// Ends the node's lease, as after a cut of its connection.
+void RolloutWorld::node_vanishes(const std::string& node) {
+  --left_.absences;
+  nodes_.at(node).absent = nodes_.at(node).was_absent = true;
+  store_.erase(key_of(KeyKind::node_instance, {node, "i"}));
+  if (!driver_->is_over()) tell_changes();
+}
+
+void RolloutWorld::node_returns(const std::string& node) {
+  nodes_.at(node).absent = nodes_.at(node).gone = false;
+  register_node(node);
+  if (!driver_->is_over()) tell_changes();
+}
+
+// Erases all records of the node, as `fleetctl forget` does.
+void RolloutWorld::forget(const std::string& node) {
+  --left_.orders;
+  const bool is_heard = !driver_->is_over() && !asked_ && late_.empty() && !lags_;
+  nodes_.at(node).forgotten = true;
+  nodes_.at(node).gone = is_heard && !is_end(record(node).value_or(RolloutNode{}).stage);
+  static_cast<void>(store_.commit({.erases = {{node_prefix(node), true}}}));
+  if (!driver_->is_over()) tell_changes();
 }
 
 void RolloutWorld::answer_gates(GateSays says) {
@@ -344,22 +403,32 @@ std::optional<RolloutNode> RolloutWorld::record(const std::string& node) const {
 
 // ---- nodes
 
+// Returns the command that the node has to carry out now, or null. While the record `stop` exists,
+// a node begins nothing but an undo.
+const Command* RolloutWorld::due_command_of(const std::string& node) const {
+  const Command* command = command_of(node);
+  if (command == nullptr || command->id == nodes_.at(node).answered) return nullptr;
+  const bool begins = !command->undo && (command->action == CommandAction::prepare ||
+                                         command->action == CommandAction::apply);
+  const bool stopped = store_.find(key_of(KeyKind::stop)) != nullptr;
+  return begins && stopped ? nullptr : command;
+}
+
 bool RolloutWorld::can_act(const std::string& node) const {
   const NodeDouble& self = nodes_.at(node);
-  if (self.nature == Nature::silent) return false;
+  if (self.nature == Nature::silent || self.absent) return false;
   const Command* command = command_of(node);
   if (command && command->action == CommandAction::apply && self.nature == Nature::lost_at_apply) {
     return false;
   }
   if (self.soaked && self.nature == Nature::lost_at_confirm) return false;
-  if (command && command->id != self.answered) return true;
-  return self.on_trial && !self.soaked;
+  return due_command_of(node) != nullptr || (self.on_trial && !self.soaked);
 }
 
 void RolloutWorld::node_acts(const std::string& node) {
   NodeDouble& self = nodes_.at(node);
-  const Command* command = command_of(node);
-  if (command && command->id != self.answered) return handle(node, self, Command(*command));
+  const Command* command = due_command_of(node);
+  if (command != nullptr) return handle(node, self, Command(*command));
   if (self.nature == Nature::bad_soak && !self.undoes) {
     self.on_trial = false;
     return upgrade_is(node, UpgradePhase::failed, "exited with status 3 on trial", nullptr);
@@ -448,13 +517,15 @@ std::string RolloutWorld::words() const {
   for (const auto& [id, node] : nodes_) {
     text += id + std::to_string(static_cast<int>(node.nature)) + (node.on_trial ? "t" : "") +
             (node.soaked ? "s" : "") + (node.committed ? "c" : "") + (node.undoes ? "u" : "") +
-            node.answered + "\n";
+            (node.absent ? "a" : "") + (node.was_absent ? "w" : "") + (node.forgotten ? "f" : "") +
+            (node.gone ? "g" : "") + node.answered + "\n";
   }
   for (const Late& late : late_)
     text += "late " + fleet::words(late.transaction) + "\n";
   text += std::to_string(left_.kills) + " " + std::to_string(left_.unknowns) + " " +
-          std::to_string(left_.abandoned) + " " + std::to_string(left_.orders) +
-          (resting_ ? " rests" : "") + (asked_ ? " asked " + std::to_string(asked_->index()) : "");
+          std::to_string(left_.abandoned) + " " + std::to_string(left_.orders) + " " +
+          std::to_string(left_.absences) + (resting_ ? " rests" : "") +
+          (asked_ ? " asked " + std::to_string(asked_->index()) : "");
   if (asked_gates_) text += " asks the gate";
   for (const TestStore::Change& change : unreported_)
     text += " lags " + change.record.key + "@" + std::to_string(change.record.modified) + "=" +

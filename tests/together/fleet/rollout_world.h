@@ -34,6 +34,12 @@ struct NodeDouble {
   bool soaked = false;
   bool committed = false;
   bool undoes = false;  // an undo has ordered the version that the node now tries
+  bool absent = false;  // the node is cut off: it hears and does nothing, and its lease has ended
+  bool was_absent = false;
+  bool forgotten = false;  // a person has erased the node's records at some time
+  // The driver knows that the node was forgotten while the rollout awaited or was to move it. The
+  // node has not returned since.
+  bool gone = false;
   std::string answered = {};
   std::map<std::string, int> executed = {};
 
@@ -53,7 +59,8 @@ enum class Seeded {
   keep_wish,
   lose_pin,
   undo_elsewhere,
-  confirm_unjudged
+  confirm_unjudged,
+  blame_good
 };
 
 struct Faults {
@@ -64,6 +71,7 @@ struct Faults {
   // How often the driver's watch of the store may lag. A lag begins at a write of a person or node.
   // From this write on, the watch reports no change until the step `watch_reports`.
   int lags = 0;
+  int absences = 0;  // how often a node may be cut off for a time
 };
 
 struct WorldSetup {
@@ -73,7 +81,8 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // orders that the person may give
   bool person_stops = false;                     // the person may write the record `stop`
-  bool person_pins = false;  // the person may give a node a desired version of its own
+  bool person_pins = false;     // the person may give a node a desired version of its own
+  bool person_forgets = false;  // the person may erase the records of a node that is cut off
   // The site of each node. A batch may have only one node of a site.
   std::vector<std::string> sites = {};
   bool max_failed_unsaid = false;
@@ -109,10 +118,13 @@ class RolloutWorld {
     node_acts,
     // The node goes back to the old version by itself, since it was not confirmed in time.
     node_leaves,
+    node_vanishes,
+    node_returns,
     person_orders,
     person_stops,
     person_lets_go,
     person_pins,
+    person_forgets,
     gate_answers,
     watch_reports,  // a lagging watch reports the writes that it has held back
     time_passes,
@@ -163,9 +175,16 @@ class RolloutWorld {
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
   void pin(const std::string& node);
+  void add_steps_of_nodes(std::vector<Step>& some) const;
+  void add_steps_of_person(std::vector<Step>& some) const;
+  void node_vanishes(const std::string& node);
+  void node_returns(const std::string& node);
+  void forget(const std::string& node);
+  void register_node(const std::string& node);
 
   // Returns the node's current command, or null if it has none.
   [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
+  [[nodiscard]] const fleet::Command* due_command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);
   void node_leaves(const std::string& node);
