@@ -120,8 +120,8 @@ What RolloutDecider::ask_control(RolloutWriter& writer) const {
 void RolloutDecider::mark(RolloutStep step) {
   if (step == RolloutStep::prepare || step == RolloutStep::apply) marks_.stopped = false;
   if (step == RolloutStep::prepare) marks_.prepare = now_;
-  // The wait begins with the first nodes that get the order. The mark of an earlier decision does not
-  // count if the store did not carry that decision out.
+  // The wait begins with the first nodes that get the order. The mark of an earlier decision does
+  // not count if the store did not carry that decision out.
   if (step == RolloutStep::apply && batch_.in(NodeStage::applying).empty()) marks_.apply = now_;
   if (step == RolloutStep::confirm) marks_.confirm = now_;
   if (step == RolloutStep::rollback) marks_.rollback = now_;

@@ -1,6 +1,7 @@
-// Simulates larger rollouts with random events. There are many good and bad nodes, nodes that are cut
-// off, drivers that are killed or frozen, lost answers of the store, gates, and a person who gives
-// orders, pins nodes and forgets some. rollout_judge.cc checks every transaction. RUNS=N makes N runs, SEED=N repeats one.
+// Simulates larger rollouts with random events. There are many good and bad nodes, nodes that are
+// cut off, drivers that are killed or frozen, lost answers of the store, gates, and a person who
+// gives orders, pins nodes and forgets some. rollout_judge.cc checks every transaction. RUNS=N
+// makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
