@@ -282,18 +282,11 @@ void RolloutWorld::make(const Step& step) {
     case Move::node_returns:
       return node_returns(ids_[step.which]);
     case Move::person_orders:
-      --left_.orders;
-      return change_rollout(setup_.orders[step.which]);
     case Move::person_stops:
-      --left_.orders;
-      return write(key_of(KeyKind::stop), write_record(Stop{.who = "person"}));
     case Move::person_lets_go:
-      store_.erase(key_of(KeyKind::stop));
-      return tell_changes();
     case Move::person_pins:
-      return pin(ids_[step.which]);
     case Move::person_forgets:
-      return forget(ids_[step.which]);
+      return person_acts(step);
     case Move::gate_answers:
       return answer_gates(setup_.gate_says[step.which]);
     case Move::watch_reports:
@@ -303,6 +296,18 @@ void RolloutWorld::make(const Step& step) {
   }
   --left_.kills;
   replace_driver();
+}
+
+void RolloutWorld::person_acts(const Step& step) {
+  if (step.move == Move::person_lets_go) {
+    store_.erase(key_of(KeyKind::stop));
+    return tell_changes();
+  }
+  --left_.orders;
+  if (step.move == Move::person_orders) return change_rollout(setup_.orders[step.which]);
+  if (step.move == Move::person_pins) return pin(ids_[step.which]);
+  if (step.move == Move::person_forgets) return forget(ids_[step.which]);
+  write(key_of(KeyKind::stop), write_record(Stop{.who = "person"}));
 }
 
 void RolloutWorld::node_leaves(const std::string& node) {
@@ -327,7 +332,6 @@ void RolloutWorld::node_returns(const std::string& node) {
 
 // Erases all records of the node, as `fleetctl forget` does.
 void RolloutWorld::forget(const std::string& node) {
-  --left_.orders;
   const bool is_heard = !driver_->is_over() && !asked_ && late_.empty() && !lags_;
   nodes_.at(node).forgotten = true;
   nodes_.at(node).gone = is_heard && !is_end(record(node).value_or(RolloutNode{}).stage);
@@ -374,7 +378,6 @@ void RolloutWorld::change_rollout(RolloutOrder order) {
 // Gives the node a desired version of its own, as `fleetctl desire --node` does. The record says
 // whether the rollout had given the node an order before.
 void RolloutWorld::pin(const std::string& node) {
-  --left_.orders;
   const std::string when = record(node) ? "after the order" : "before the order";
   write(key_of_node(KeyKind::node_desired, node),
         write_record(Desired{.version = "1", .why = when, .pinned = true, .trace = when}));

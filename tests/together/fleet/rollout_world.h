@@ -177,6 +177,7 @@ class RolloutWorld {
   void pin(const std::string& node);
   void add_steps_of_nodes(std::vector<Step>& some) const;
   void add_steps_of_person(std::vector<Step>& some) const;
+  void person_acts(const Step& step);
   void node_vanishes(const std::string& node);
   void node_returns(const std::string& node);
   void forget(const std::string& node);
