@@ -169,21 +169,21 @@ class PlanDecider {
     }
     if (plan_.acting) return wait("to end step " + name(), view_.those_before(plan_.step + 1));
     if (!at_work.empty()) return wait("to stop for step " + name(), at_work);
+    // The members have stopped their services, which would stay down if the plan waited here. So
+    // the record `stop` is ignored.
     if (step().migrate && plan_.lock.empty()) {
       if (!plan_.component.empty() && !compare_wish(transaction_, view_)) {
         return stop(
             "the desired version of " + plan_.component + " has changed since the plan began", "");
       }
       next_.lock = view_.ids.front();
-      return begin(next_.lock + " migrates");
+      return write(next_.lock + " migrates");
     }
     if (step().migrate && view_.member(plan_.lock).record.phase != MemberPhase::migrated) {
       return wait("to migrate", {plan_.lock});
     }
     next_.acting = true;
     if (step().migrate) release_wish(transaction_, view_);
-    // The members have stopped their services already, and the services would stay down if the plan
-    // waited here. So the record `stop` is ignored.
     return write("all have stopped for step " + name() + ", and may act");
   }
 

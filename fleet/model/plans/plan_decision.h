@@ -43,9 +43,10 @@
 //
 // Each transaction of the driver compares the driver's key and the plan, and writes the plan. If it
 // lets members begin something, it also compares that the record `stop` is absent. The exception is
-// a step `together` whose members have stopped their services: they may act, since their services
-// would otherwise stay down. A transaction that stops the plan also compares the record of the
-// member that has the lock, so the driver knows whether this member has begun to act.
+// a step `together` whose members have stopped their services: one may migrate, and all may act,
+// since their services would otherwise stay down. A transaction that stops the plan also compares
+// the record of the member that has the lock, so the driver knows whether this member has begun to
+// act.
 #pragma once
 
 #include <map>

@@ -65,6 +65,16 @@ TEST_CASE("the first error stops all members at the next step") {
   CHECK(all.outcome() == "halted");
 }
 
+TEST_CASE("a stop at any step holds the plan back, and leaves no service down") {
+  const bool migrates = GENERATE(false, true);
+  const StepClass kind = migrates ? StepClass::together
+                                  : GENERATE(StepClass::any, StepClass::one_at_a_time,
+                                             StepClass::once, StepClass::together);
+  const Walk all = walk_of(
+      {.steps = {step(kind, migrates), step(StepClass::any)}, .members = {good, good}, .stops = 2});
+  CHECK(all.outcome() == "completed");
+}
+
 // Requirements (tests/judging/rows): N-44
 TEST_CASE("a member whose check says no is skipped, and the plan goes on") {
   const Walk all = walk_of({.steps = {step(StepClass::one_at_a_time)}, .members = {says_no, good}});

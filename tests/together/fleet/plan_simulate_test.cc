@@ -102,6 +102,7 @@ Life live_by_chance(std::uint64_t seed, PlanSeeded seeded = PlanSeeded::none) {
                   .driver_kills = static_cast<int>(below(random, 4)),
                   .member_kills = static_cast<int>(below(random, 4)),
                   .hastes = static_cast<int>(below(random, 2)),
+                  .stops = static_cast<int>(below(random, 3)),
                   .seeded = seeded};
   const std::size_t members = 2 + below(random, 6);
   for (std::size_t i = 0; i < members; ++i)

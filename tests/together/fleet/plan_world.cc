@@ -14,6 +14,7 @@ using namespace fleet;
 namespace {
 
 const std::string plan_key = key_of(KeyKind::plan, {"p"});
+const std::string stop_key = key_of(KeyKind::stop);
 const std::string driver_key = key_of(KeyKind::driver, {"p"});
 
 std::string member_key(const std::string& id) {
@@ -100,6 +101,10 @@ std::vector<PlanWorld::Step> PlanWorld::steps() const {
   }
   const bool hastens = setup_.hastes > 0 && !pending_;
   if (next.until && (some.empty() || hastens)) some.push_back({Move::time_passes});
+  const bool stopped = store_.find(stop_key) != nullptr;
+  if (stopped) some.push_back({Move::person_lets_go});
+  if (!stopped && setup_.stops > 0 && plan().state == PlanState::running)
+    some.push_back({Move::person_stops});
   return some;
 }
 
@@ -143,6 +148,22 @@ void PlanWorld::make(const Step& step) {
       now_ = *waits.until;
       return;
     }
+    case Move::person_stops:
+      --setup_.stops;
+      store_.put(stop_key, write_record(Stop{.who = "person"}));
+      return;
+    case Move::person_lets_go:
+      judge_stop();
+      return store_.erase(stop_key);
+  }
+}
+
+// Checks a cell in which nobody can make a step before the person ends the stop: the services of
+// all members must be up, unless the plan has failed.
+void PlanWorld::judge_stop() {
+  if (steps().size() > 1 || plan().state != PlanState::running) return;
+  for (const auto& [id, node] : nodes_) {
+    if (!node.works) is_wrong(id + " is down for as long as the stop lasts");
   }
 }
 
@@ -322,8 +343,9 @@ std::string PlanWorld::words() const {
   for (const Transaction& late : late_)
     text += "late " + fleet::words(late) + "\n";
   text += std::to_string(setup_.driver_kills) + std::to_string(setup_.member_kills) +
-          std::to_string(setup_.hastes) + "fence @" + std::to_string(driver_.fence) + " waits " +
-          driver_.waits_for + " " + std::to_string(now_ - driver_.since);
+          std::to_string(setup_.hastes) + std::to_string(setup_.stops) + "fence @" +
+          std::to_string(driver_.fence) + " waits " + driver_.waits_for + " " +
+          std::to_string(now_ - driver_.since);
   return by_rank(text);
 }
 

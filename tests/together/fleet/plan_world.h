@@ -38,6 +38,7 @@ struct PlanSetup {
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;  // how often a step may time out early
+  int stops = 0;   // how often the person may write the record `stop`
   // The name of a step of the class `once` that an earlier run of the plan has done, or `!NAME` if
   // the step failed in that run. Such a step is done only once, even if the plan is run again.
   std::string done_before = {};
@@ -55,7 +56,9 @@ class PlanWorld {
     late_arrives,
     member,
     member_dies,
-    time_passes
+    time_passes,
+    person_stops,
+    person_lets_go
   };
   struct Step {
     Move move = Move::member;
@@ -92,6 +95,7 @@ class PlanWorld {
   [[nodiscard]] fleet::FollowerStep next_of(const std::string& id) const;
   void driver_decides();
   void driver_commits();
+  void judge_stop();
   void member_moves(const std::string& id);
   void commit_member(const std::string& id);
   void begin_hook(const std::string& id, const fleet::RunHook& hook);
