@@ -1,7 +1,8 @@
 // Simulates hours of rollouts, one after the other, on the same twelve machines. Controllers and
 // nodes run their real code with a store in memory and a clock that the test moves. Requests and
 // answers get lost or come late, controllers and fleet-agents are killed or cut off, the store's
-// history is compacted, some releases are bad, and a person pauses, aborts and stops rollouts.
+// history is compacted, some releases are bad, and a person pauses, aborts, undoes and stops
+// rollouts.
 // HOURS=24 simulates a day; SEED=1 repeats a run.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,9 +11,11 @@
 #include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/model/drivers/drivers.h"
+#include "fleet/model/records/enum_text.h"
 #include "fleet/model/records/keys.h"
 #include "fleet/model/records/record_text.h"
 #include "fleet/model/rollouts/rollout_draft.h"
+#include "fleet/model/rollouts/rollout_wish.h"
 #include "tests/together/fleet/day_machine.h"
 #include "tests/together/fleet/long_run.h"
 
@@ -32,6 +35,8 @@ constexpr Ms rollout_max = 6 * hour;
 // When a rollout ends, a node may still run a new version that was not confirmed. Within this time,
 // the version must be confirmed, or the node must be back at the old version.
 constexpr Ms settle_max = 12 * minute;
+// A machine that was cut off or killed may still be late for so long after it has come back.
+constexpr Ms recovery_max = 2 * minute;
 
 struct Controller {
   std::string name;
@@ -173,14 +178,18 @@ class Day {
       case 3: {
         DayMachine& one = *machines_[below(machines_.size())];
         if (!one.is_alive()) break;
-        one.kill(static_cast<Ms>(below(20'000)));
+        const auto dead_for = static_cast<Ms>(below(20'000));
+        one.kill(dead_for);
+        disturb(one, dead_for);
         ++kills_;
         break;
       }
       case 4: {
         DayMachine& one = *machines_[below(machines_.size())];
         one.set_reachable(false);
-        time_.post(std::chrono::seconds(1 + below(60)), [&one] { one.set_reachable(true); });
+        const auto cut_for = static_cast<Ms>(1'000 + 1'000 * below(60));
+        time_.post(std::chrono::milliseconds(cut_for), [&one] { one.set_reachable(true); });
+        disturb(one, cut_for);
         ++cuts_;
         break;
       }
@@ -190,6 +199,11 @@ class Day {
       default:
         break;
     }
+  }
+
+  void disturb(const DayMachine& one, Ms length) {
+    Ms& until = disturbed_[one.name()];
+    until = std::max(until, now() + length + recovery_max);
   }
 
   // ---- a person's orders
@@ -261,6 +275,9 @@ class Day {
         cell_.commit({.puts = {{stop, write_record(Stop{.who = "p"})}}});
         time_.post(std::chrono::minutes(2), [this, stop] { cell_.commit({.erases = {{stop}}}); });
         break;
+      case 3:
+        undo();
+        break;
       default:
         break;
     }
@@ -283,23 +300,28 @@ class Day {
     });
   }
 
+  void undo() {
+    const RolloutWish wish = below(2) == 0 ? RolloutWish::undo : RolloutWish::undo_now;
+    change([wish](Rollout& now) {
+      const auto changed = wished(now, wish, false);
+      if (changed && changed.value().rollout) now = *changed.value().rollout;
+      return changed && changed.value().rollout;
+    });
+  }
+
   // ---- one rollout: all its steps, and the checks after its end
 
   void roll_out() {
     start_rollout();
-    const Ms began = now();
-    const auto has_ended = [this] {
-      const RolloutState state = rollout().state;
-      return state == RolloutState::completed || state == RolloutState::aborted;
-    };
-    while (!has_ended() && wrong_.empty()) {
-      suffer();
-      interfere();
-      look_after_controllers();
-      pass(1'000);
-      if (now() - began > rollout_max) is_wrong(id() + " stands still");
+    began_ = now();
+    go_on_to_end();
+    // The undo of a rollout that has ended brings back all machines at which the version was kept.
+    if (below(4) == 0) {
+      pass(minute);
+      undo();
+      go_on_to_end();
     }
-    ++ends_[std::string(rollout().state == RolloutState::completed ? "completed" : "aborted")];
+    ++ends_[std::string(text_of(rollout().state))];
     const auto is_quiet = [this] {
       return std::none_of(machines_.begin(), machines_.end(),
                           [](const auto& one) { return one->is_on_trial() || !one->is_alive(); });
@@ -311,6 +333,17 @@ class Day {
     if (!is_quiet()) is_wrong(id() + " has ended, and something is on trial still");
     judge();
     pass(static_cast<Ms>(below(10)) * minute);
+  }
+
+  void go_on_to_end() {
+    const Ms began = now();
+    while (!is_over(rollout().state) && wrong_.empty()) {
+      suffer();
+      interfere();
+      look_after_controllers();
+      pass(1'000);
+      if (now() - began > rollout_max) is_wrong(id() + " stands still");
+    }
   }
 
   void judge() {
@@ -337,10 +370,16 @@ class Day {
     const auto read = read_record<RolloutNode>(found.empty() ? "{}" : found.front().value);
     const bool confirmed = !found.empty() && read && read.value().stage == NodeStage::confirmed;
     const bool runs = one.version() == version();
+    const auto disturbed = disturbed_.find(one.name());
+    const bool is_sound = disturbed == disturbed_.end() || disturbed->second < began_;
+    if (is_sound && faults_[version()] == Fault::none && !found.empty() && read &&
+        read.value().stage == NodeStage::failed)
+      is_wrong(one.name() + " has failed, and nothing has happened to it: " + read.value().error);
     if (confirmed && !runs) is_wrong(one.name() + " has lost " + version());
     const bool may_run =
         !found.empty() && read &&
-        (read.value().stage == NodeStage::left || read.value().stage == NodeStage::unconfirmed);
+        (read.value().stage == NodeStage::left || read.value().stage == NodeStage::unconfirmed ||
+         read.value().stage == NodeStage::kept);
     if (runs && !confirmed && !may_run) is_wrong(one.name() + " runs what was not confirmed");
     if (runs && faults_[version()] != Fault::none) is_wrong(one.name() + " runs a bad version");
   }
@@ -353,6 +392,8 @@ class Day {
   std::vector<Controller> controllers_;
   int number_ = 0;
   std::int64_t batch_ = 0;
+  Ms began_ = 0;                         // when the present rollout began
+  std::map<std::string, Ms> disturbed_;  // until when a fault may make the machine late
   std::size_t kills_ = 0;
   std::size_t cuts_ = 0;
   std::map<std::string, int> ends_;
@@ -369,7 +410,7 @@ TEST_CASE("hours of rollouts lose nothing and do nothing twice, whatever dies an
   CAPTURE(day.report());
   CHECK(day.wrong() == "");
   CHECK(day.kills() > 0);
-  CHECK(day.ends().size() == 2);
+  CHECK(day.ends().size() == 3);
   const std::string hours_lived = std::to_string(day.now() / hour);
   fleet_test::report("make simulate-fleet-day HOURS=" + hours_lived,
                      hours_lived + " hours of a virtual clock: " + day.report(),
