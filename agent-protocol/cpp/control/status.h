@@ -141,11 +141,15 @@ inline constexpr std::size_t requests_max = 16;
 
 // Returns how the last upgrade with this id ended, or null if it has not ended. An agent may choose
 // the same id for several upgrades. While one of them is under way, the endings of the earlier ones
-// do not count: they have another time `accepted`.
-[[nodiscard]] inline const Ending* find_ending(const Status& status, const std::string& id) {
+// do not count: they have another time `accepted`. With `accepted`, only the ending of the upgrade
+// with this time counts.
+[[nodiscard]] inline const Ending* find_ending(
+    const Status& status, const std::string& id,
+    const std::optional<Moment>& accepted = std::nullopt) {
   for (const Ending& ending : status.endings) {
-    if (ending.id != id) continue;
-    const bool is_earlier = is_under_way(status, id) && status.upgrade->accepted != ending.accepted;
+    if (ending.id != id || (accepted && ending.accepted != accepted)) continue;
+    const bool is_earlier =
+        !accepted && is_under_way(status, id) && status.upgrade->accepted != ending.accepted;
     return is_earlier ? nullptr : &ending;
   }
   return nullptr;

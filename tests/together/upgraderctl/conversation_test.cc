@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/talk.h"
+#include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
@@ -489,6 +490,32 @@ TEST_CASE("the same executable is waited for, whoever asked first") {
   talk.answer(true, "under way");
   talk.look();
   CHECK_FALSE(talk.finish);
+}
+
+TEST_CASE("wait sees the end of its upgrade even if the id is in use again") {
+  const Status before = with_candidate("/opt/agent/1.1");
+  Options options;
+  options.command = Command::wait;
+  Seen seen;
+  seen.status = before;
+  const auto made = errand_of(options, seen, "r1");
+  REQUIRE(std::holds_alternative<Errand>(made));
+  Talk talk(std::get<Errand>(made));
+  talk.status = before;
+  talk.look();
+  CHECK_FALSE(talk.finish);
+
+  talk.status.endings = {ending_of("u1", "kept", "start", "exited with status 3")};
+  talk.status.upgrade->accepted = at(43);
+  SECTION("by an upgrade that is under way") {}
+  SECTION("by an upgrade that has ended, too") {
+    talk.status.upgrade.reset();
+    talk.status.endings.insert(talk.status.endings.begin(), ending_of("u1", "committed"));
+    talk.status.endings.front().accepted = at(43);
+  }
+  talk.look();
+
+  CHECK(talk.ended_with() == exit_kept);
 }
 
 TEST_CASE("a cancel that comes too late names the command that goes back") {

@@ -234,7 +234,7 @@ bool Conversation::finish_if_another(const Status& own) {
 
 void Conversation::examine_upgrade(const Status& own) {
   if (errand_.goal == Goal::shutdown || finish_if_another(own)) return;
-  if (const Ending* ending = find_ending(own, errand_.id)) {
+  if (const Ending* ending = find_ending(own, errand_.id, errand_.accepted)) {
     finish_by(*ending);
     return;
   }

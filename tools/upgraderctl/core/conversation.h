@@ -62,7 +62,9 @@ struct Errand {
   // The line to write to the FIFO. If `line` is empty, no request is sent, and upgraderctl only
   // follows the upgrade that is under way.
   std::string line;
-  std::string id;                        // the id of the upgrade that is requested or followed
+  std::string id;  // the id of the upgrade that is requested or followed
+  // when the followed upgrade was accepted; unset for a requested one
+  std::optional<Moment> accepted;
   std::optional<Executable> executable;  // if set, the upgrade `id` must be to this executable
   // True if the request asks for an upgrade. The upgrader then recognizes a repeated request by the
   // upgrade's id, even if it no longer knows the name of the request.

@@ -193,6 +193,7 @@ std::variant<Errand, NoErrand> wait_errand(const Options& options, const Seen& s
   }
   Errand errand = errand_with(Goal::ending, options, seen);
   errand.id = status.upgrade->id;
+  errand.accepted = status.upgrade->accepted;
   errand.deed = "upgrade " + shown(errand.id);
   errand.tells = seen.command + " history";
   return errand;
