@@ -46,11 +46,18 @@ function openStandardErrorAgain() {
     // overwrite each other's text unless both of them always append.
     const [, flags] = /^flags:\s*([0-7]+)$/m.exec(fs.readFileSync('/proc/self/fdinfo/2', 'utf8'));
     const appends = (parseInt(flags, 8) & fs.constants.O_APPEND) !== 0;
-    if (fs.fstatSync(2).isFile() && !appends) return false;
+    const status = fs.fstatSync(2);
+    if (status.isFile() && !appends) return false;
+    // If no process reads a FIFO, as when the log's reader is being restarted, an open with
+    // O_NONBLOCK fails, while the open below would wait for a reader.
+    if (status.isFIFO()) {
+      const { O_WRONLY, O_NONBLOCK } = fs.constants;
+      fs.closeSync(fs.openSync('/proc/self/fd/2', O_WRONLY | O_NONBLOCK));
+    }
     fs.openSync('/proc/self/fd/2', 'a');
     return true;
   } catch {
-    return false; // the file is a socket, or it belongs to another user
+    return false; // the file is a socket or a FIFO without a reader, or it belongs to another user
   }
 }
 

@@ -40,6 +40,7 @@ async function playedWith({ stdin, stderr }, program, ...messages) {
     stdio: [stdin ?? input, output, stderr ?? printed],
     env: { ...process.env, AGENT_PROTOCOL: '1' },
     timeout: 60_000,
+    killSignal: 'SIGKILL', // an agent takes SIGTERM as a request
   });
   const text = agent.stderr ? await consumers.text(agent.stderr) : '';
   if (agent.exitCode === null && agent.signalCode === null) await once(agent, 'exit');
@@ -198,6 +199,26 @@ test('console.log() and console.error() do not overwrite each other in a file', 
     assert.equal(fs.readFileSync(log, 'utf8'), '1\n2\n3\n4\n', `flags ${flags}`);
     fs.rmSync(directory, { recursive: true });
   }
+});
+
+test('a standard error that is a FIFO without a reader does not hold up the start', async () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-test-'));
+  const reader = newFifo(directory, 'log');
+  const stderr = fs.openSync(path.join(directory, 'log'), 'w');
+  fs.closeSync(reader);
+
+  const { said, status } = await playedWith(
+    { stderr },
+    `const agent = Agent.open('1.0');
+    await agent.ready();
+    process.exit(0);`,
+    welcome,
+  );
+
+  assert.deepEqual(said, ['hello', 'ready']);
+  assert.equal(status, 0);
+  fs.closeSync(stderr);
+  fs.rmSync(directory, { recursive: true });
 });
 
 test('an agent that cannot open its pipes again is told why', async () => {
