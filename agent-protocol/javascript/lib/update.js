@@ -43,6 +43,19 @@ function packageAbove(program) {
   }
 }
 
+// Without this check, a wrong path would be noticed only when a newer version is published.
+function checkKeys(directory, refuse) {
+  let names = [];
+  try {
+    names = fs.readdirSync(directory);
+  } catch (error) {
+    refuse(`keys: ${error.message}`);
+  }
+  if (!names.some((name) => name.endsWith('.pub'))) {
+    refuse(`keys: ${directory} has no public key, a file *.pub`);
+  }
+}
+
 function checkOptions({ registry, directory, url, keys, keep }) {
   const refuse = (reason) => {
     throw new UpdateError('update', reason);
@@ -52,12 +65,7 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   const published = directory !== undefined || url !== undefined;
   if (published && keys === undefined) refuse('directory and url need keys, a directory of keys');
   if (!published && keys !== undefined) refuse('keys belong to directory and url');
-  try {
-    // Without this check, a wrong path would be noticed only when a newer version is published.
-    if (published) fs.readdirSync(keys);
-  } catch (error) {
-    refuse(`keys: ${error.message}`);
-  }
+  if (published) checkKeys(keys, refuse);
   if (keep !== undefined && !(Number.isInteger(keep) && keep >= 1)) {
     refuse('keep is a number of releases, at least 1');
   }

@@ -136,6 +136,7 @@ function makeWorld(context) {
     typeof text === 'string' ? text : JSON.stringify(text));
   answer('agent-releases', program);
   fs.chmodSync(path.join(place, 'agent-releases'), 0o755);
+  answer('web.pub', '');
   const world = {
     answer,
     answerList: (newestIsDesired = true) => answer('list', { name: 'web',
@@ -154,11 +155,14 @@ function makeWorld(context) {
 
 const due = { running: '1.0.0', id: 'u', release: { version: '1.2.0', executable: '/web' } };
 
-test('keys that are no directory are refused before anything is looked for', async (context) => {
+test('keys that are no directory of keys are refused before the search', async (context) => {
   const world = makeWorld(context);
-  const missing = path.join(world.place, 'missing');
-  await assert.rejects(world.update(luckyAgent(), missing),
-    { message: /^cannot update: keys: ENOENT: .*\/missing'$/ });
+  const keys = path.join(world.place, 'keys');
+  await assert.rejects(world.update(luckyAgent(), keys),
+    { message: /^cannot update: keys: ENOENT: .*\/keys'$/ });
+  fs.mkdirSync(keys);
+  await assert.rejects(world.update(luckyAgent(), keys),
+    { message: `cannot update: keys: ${keys} has no public key, a file *.pub` });
   assert.strictEqual(world.calls(), '');
 });
 

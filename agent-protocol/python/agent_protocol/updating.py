@@ -151,8 +151,20 @@ def _check(
         raise UpdateError("update", "directory and url need keys, a directory of keys")
     if not published and keys is not None:
         raise UpdateError("update", "keys belong to directory and url")
+    if keys is not None:
+        _check_keys(keys)
     if keep is not None and keep < 1:
         raise UpdateError("update", "keep is a number of releases, at least 1")
+
+
+def _check_keys(directory: str) -> None:
+    """Without this check, a wrong path would be noticed only when a newer version is published."""
+    try:
+        names = os.listdir(directory)
+    except OSError as error:
+        raise UpdateError("update", f"keys: {error}") from error
+    if not any(name.endswith(".pub") for name in names):
+        raise UpdateError("update", f"keys: {directory} has no public key, a file *.pub")
 
 
 def _current(listed: Any) -> Optional[str]:

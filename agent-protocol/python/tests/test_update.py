@@ -104,6 +104,8 @@ class UpdateOfAnAgent(unittest.TestCase):
         self.place = Path(self.directory.name)
         self.answer("agent-releases", PROGRAM)
         (self.place / "agent-releases").chmod(0o755)
+        self.answer("web.pub", "")
+        self.keys = self.place
 
     def answer(self, name: str, text: str) -> None:
         (self.place / name).write_text(text)
@@ -127,7 +129,7 @@ class UpdateOfAnAgent(unittest.TestCase):
                 return update(
                     agent=agent,
                     url="https://example.org/web.json",
-                    keys=str(self.place),
+                    keys=str(self.keys),
                     releases=str(self.place),
                     programs=str(self.place),
                 )
@@ -151,6 +153,15 @@ class UpdateOfAnAgent(unittest.TestCase):
     def refused(self) -> Any:
         """Returns the result of an update that ends without a request for an upgrade."""
         return self.begin(FakeAgent()).get(timeout=PATIENCE)
+
+    def test_keys_that_are_no_directory_of_keys_are_refused_before_the_search(self) -> None:
+        self.keys = self.place / "keys"
+        wrong = f"cannot update: keys: [Errno 2] No such file or directory: '{self.keys}'"
+        self.assertEqual(self.refused(), wrong)
+        self.keys.mkdir()
+        wrong = f"cannot update: keys: {self.keys} has no public key, a file *.pub"
+        self.assertEqual(self.refused(), wrong)
+        self.assertFalse((self.place / "calls").exists())
 
     def test_the_releases_are_read_when_an_upgrade_may_be_requested_and_not_before(self) -> None:
         trial = FakeAgent("candidate")
