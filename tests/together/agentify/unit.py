@@ -18,6 +18,7 @@ from double import AGENTIFY, run_command, run_tests, tests_of, wait_until
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
+REFUSED, FELL_BACK = 3, 5  # exit statuses of upgraderctl
 # Words of a command line that wrong quoting would change.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
 ARGS = ("-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*")
@@ -184,10 +185,17 @@ class Hook:
         self.stage = stage
         self.lock, self.daemon = stage.directory / "lock", stage.directory / "daemon"
         command = re.search(r'Post-Invoke \{ "(.*)"; \};', printed("runit"))[1]
-        ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
+        ctl = stage.script("upgraderctl",
+                           'echo "$2" >>$DIR/calls; [ "$2" = upgrade ] || exit 7\n'
+                           'echo asked >>$DIR/asked; read -r status <$DIR/answer; exit $status')
+        self.answer(0)
         command = re.sub(r"\S*/upgraderctl", ctl, command)
         command = command.replace("/run/upgrader/thing", str(stage.directory))
         self.command = command.replace("/usr/sbin/thing", str(self.daemon))
+
+    def answer(self, status):
+        """Sets the exit status with which upgraderctl ends a request."""
+        (self.stage.directory / "answer").write_text(f"{status}\n")
 
     def called(self):
         """Calls the command. Returns how many upgrades it has requested since the test began."""
@@ -214,6 +222,20 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
         assert hook.called() == expected, hook.command
         if mtime is not None:
             os.utime(hook.lock, (2**31, 2**31))  # the lock file is newer than the daemon again
+
+
+def test_a_package_manager_asks_again_if_its_request_was_refused(stage):
+    """the hook waits for an upgrade that is under way before it requests its own; if the request is
+    refused nevertheless, the next call of the hook requests the upgrade again; an upgrade that has
+    failed is not requested again"""
+    hook = Hook(stage)
+    hook.daemon.write_text("")
+    hook.lock.write_text("")
+    os.utime(hook.lock, (0, 0))
+    for expected, status in ((1, REFUSED), (2, REFUSED), (3, FELL_BACK), (3, FELL_BACK)):
+        hook.answer(status)
+        assert hook.called() == expected, hook.command
+    assert stage.lines("calls") == ["wait", "upgrade"] * 3, hook.command
 
 
 def test_a_package_manager_asks_when_a_link_or_its_target_is_replaced(stage):

@@ -78,16 +78,21 @@ std::string hook_name(const Unit& unit) {
 // cause an upgrade. They install a hook, which apt calls when all packages are configured: an
 // earlier upgrade would run a mixture of old and new files. If the daemon's file or the link to it
 // is newer than the upgrader's lock file, the hook touches the lock file and requests an upgrade.
+// It first waits for an upgrade that is under way, which would have the request refused. If the
+// request is refused, the hook makes the lock file old, so that the hook's next call requests the
+// upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string daemon = shell_word(unit.launch.daemon);
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
+  const std::string ctl = unit.ctl + " " + unit.name();
   // In apt's configuration, the hook's command stands between double quotes, so the command must
   // not contain double quotes. The user of the daemon owns the directory of the lock file, so root
   // must not follow a symbolic link there.
   return {"cat >/etc/apt/apt.conf.d/" + hook_name(unit) + " <<'HOOK'",
           "DPkg::Post-Invoke { \"{ find " + daemon + " -cnewer " + lock + "; find -L " + daemon +
               " -cnewer " + lock + "; } 2>/dev/null | grep -q . || exit 0; touch -ch " + lock +
-              "; " + unit.ctl + " " + unit.name() + " upgrade || :\"; };",
+              "; " + ctl + " wait --timeout=10m >/dev/null 2>&1; " + ctl +
+              " upgrade || [ $? != 3 ] || touch -ch -d @0 " + lock + " || :\"; };",
           "HOOK"};
 }
 
