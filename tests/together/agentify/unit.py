@@ -238,6 +238,23 @@ def test_a_package_manager_asks_again_if_its_request_was_refused(stage):
     assert stage.lines("calls") == ["wait", "upgrade"] * 3, hook.command
 
 
+def test_the_upgraders_own_lock_and_directory_are_used(stage):
+    """with --lock and --control among the upgrader's options, apt's hook and busybox's `stop` look
+    at that lock, and every command of upgraderctl names that directory"""
+    del stage
+    lock, control = "--upgrader=--lock=/srv/a lock", "--upgrader=--control=/srv/a b"
+    for init in INITS:
+        text = printed(init, lock, control)
+        hook = re.search(r'Post-Invoke \{ "(.*)"; \};', text)[1]
+        assert hook.count("'/srv/a lock'") == 4 and "/run/upgrader" not in hook, (init, hook)
+        assert hook.count("/upgraderctl --dir='/srv/a b' ") == 2, (init, hook)
+        words = text.replace("\n# ", " ")
+        assert "`upgraderctl --dir='/srv/a b' upgrade`" in words, (init, words)
+        assert "upgraderctl thing" not in words, (init, words)
+    assert "\n  lock='/srv/a lock'\n" in printed("busybox", lock)
+    assert "\n  lock=/run/upgrader/thing/lock\n" in printed("busybox", control)
+
+
 def test_a_package_manager_asks_when_a_link_or_its_target_is_replaced(stage):
     """if the daemon is a symbolic link, a new link and a new target both lead to an upgrade"""
     hook = Hook(stage)
@@ -366,6 +383,10 @@ WRONG = [(["--", "/x"], "--init=INIT is missing"),
          (["--init=runit", "--releases=/srv/x", "--follow-keys=keys"],
           "--follow-keys=keys: has to begin with a slash"),
          (["--init=runit", "--upgrader=--no-such", "--", "/x"], "--no-such: no such option"),
+         (["--init=runit", "--upgrader=--lock=l", "--", "/x"],
+          "--lock=l: has to begin with a slash"),
+         (["--init=runit", "--upgrader=--control=c", "--", "/x"],
+          "--control=c: has to begin with a slash"),
          (["--init=runit", "--print", "--", "/x"], "--print: no such option")]
 
 

@@ -75,16 +75,18 @@ std::string set_unit_option(const Argument& argument, Unit& unit, std::optional<
   return set_launch_option(argument, unit.launch);
 }
 
-// Refuses relative paths of directories, since the working directory of the service differs from
-// that of the caller. Returns what is wrong, or an empty text.
-std::string judge_directories(const Launch& launch) {
+// Refuses relative paths, since the working directory of the service differs from that of the
+// caller, and from those of upgraderctl and of apt. Returns what is wrong, or an empty text.
+std::string judge_paths(const Launch& launch) {
+  const std::vector<std::string> paths = {"--releases", "--lock", "--control"};
   std::vector<std::string> options = launch.adapter;
+  options.insert(options.end(), launch.upgrader.begin(), launch.upgrader.end());
   if (launch.releases) options.push_back("--releases=" + *launch.releases);
   for (const std::string& option : options) {
     const Argument argument = upgrader::take_apart(option);
-    const bool is_directory =
-        argument.name == "--releases" || argument.name.starts_with("--follow");
-    if (!is_directory || argument.value.value_or("").starts_with('/')) continue;
+    const bool is_path =
+        holds_option(paths, argument.name) || argument.name.starts_with("--follow");
+    if (!is_path || argument.value.value_or("").starts_with('/')) continue;
     return complaint_about(argument, "has to begin with a slash here");
   }
   return "";
@@ -99,7 +101,7 @@ std::string finish_unit(const std::vector<std::string>& words,
   if (std::string wrong = finish_launch(words, "unit", unit.launch); !wrong.empty()) return wrong;
   if (std::any_of(words.begin(), words.end(), has_control_byte))
     return "a service file cannot hold an argument with a control character";
-  return judge_directories(unit.launch);
+  return judge_paths(unit.launch);
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ using UnitLine = upgrader::CommandLineOf<Unit>;
 // out if the user has set the same option.
 [[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
                                                  const std::vector<std::string>& more = {});
+// Returns the path of the upgrader's lock file, quoted for a shell.
+[[nodiscard]] std::string lock_word(const Unit& unit);
 // Breaks a command line into lines. Every line except the last ends in a backslash.
 [[nodiscard]] std::string over_lines(const std::vector<std::string>& words,
                                      std::string (*quoted)(const std::string&));

@@ -74,6 +74,14 @@ std::string hook_name(const Unit& unit) {
   return name;
 }
 
+// Returns the command line of upgraderctl, which is called by the name `program`, up to the
+// command.
+std::string ctl_line(const Unit& unit, const std::string& program) {
+  const auto control = value_of(unit.launch.upgrader, "--control");
+  if (!control) return program + " " + unit.name();
+  return program + " --dir=" + shell_word(std::string(*control));
+}
+
 // Returns shell commands for an administrator who wants each new version of the daemon's package to
 // cause an upgrade. They install a hook, which apt calls when all packages are configured: an
 // earlier upgrade would run a mixture of old and new files. If the daemon's file or the link to it
@@ -83,8 +91,8 @@ std::string hook_name(const Unit& unit) {
 // upgrade.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string daemon = shell_word(unit.launch.daemon);
-  const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  const std::string ctl = unit.ctl + " " + unit.name();
+  const std::string lock = lock_word(unit);
+  const std::string ctl = ctl_line(unit, unit.ctl);
   // In apt's configuration, the hook's command stands between double quotes, so the command must
   // not contain double quotes. The user of the daemon owns the directory of the lock file, so root
   // must not follow a symbolic link there.
@@ -114,6 +122,11 @@ std::string adding_command(const Unit& unit) {
 }
 
 }  // namespace
+
+std::string lock_word(const Unit& unit) {
+  const auto lock = value_of(unit.launch.upgrader, "--lock");
+  return shell_word(lock ? std::string(*lock) : "/run/upgrader/" + unit.name() + "/lock");
+}
 
 std::string systemd_word(const std::string& word) {
   if (word == ";") return "\\;";
@@ -189,7 +202,7 @@ UnitTimes times_of(const Unit& unit) {
 std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                             const std::string& by_hand) {
   const std::string& daemon = unit.launch.daemon;
-  const std::string upgrade = "`upgraderctl " + unit.name() + " upgrade`";
+  const std::string upgrade = "`" + ctl_line(unit, "upgraderctl") + " upgrade`";
   std::string text = "#\n# The distribution's own service must not run. Stop it, as root:\n";
   text += as_commands(off) + "#\n";
   if (unit.launch.releases) {

@@ -147,8 +147,8 @@ std::string busybox_script(const Unit& unit) {
       "  # The lock is free when the upgrader and its daemon have gone. Its first word is the\n"
       "  # upgrader's process; a lock that is free is stale, and so is that word.\n"
       "  lock=" +
-      directory_of(unit) +
-      "/lock\n"
+      lock_word(unit) +
+      "\n"
       "  told=\n"
       "  while [ -e \"$lock\" ] && ! flock -n \"$lock\" true; do\n"
       "    read -r upgrader _ <\"$lock\"\n"
