@@ -190,6 +190,7 @@ class OccasionRunner {
   void start(const OccasionEnvironment& environment);
   void command_ended(std::int64_t status, int number);
   [[nodiscard]] Duration now() const { return Duration{static_cast<Duration::rep>(uv_now(loop_))}; }
+  [[nodiscard]] bool is_over() const { return status_ || signal_ != 0; }
 
   uv_loop_t* loop_;
   const Options& options_;
@@ -200,7 +201,8 @@ class OccasionRunner {
   upgrader::UvHandle<uv_timer_t> timer_;
   upgrader::SignalWatch signals_;
   upgrader::UvHandle<uv_process_t> command_;  // the running command; null if none runs
-  std::optional<int> status_;                 // the exit status, once it is known
+  std::optional<int> status_;                 // the exit status, unless a signal causes the exit
+  int signal_ = 0;                            // the last signal that has come, or 0
   bool leaves_command_ = false;               // exit even while the command still runs
 };
 
@@ -214,22 +216,22 @@ OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const st
       news_(loop, path, [this] { look(); }),
       timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
   static_cast<void>(signals_.begin(loop, {SIGINT, SIGTERM, SIGHUP}, [this](int signal) {
-    if (std::exchange(status_, exit_signal_base + signal)) leaves_command_ = true;
+    leaves_command_ = std::exchange(signal_, signal) != 0;
   }));
 }
 
 int OccasionRunner::run() {
   look();
   // The command may be writing to a boot loader, so a signal lets it end. A second signal does not.
-  while (!status_ || (command_ && !leaves_command_))
+  while (!is_over() || (command_ && !leaves_command_))
     uv_run(loop_, UV_RUN_ONCE);
   if (command_) terminal_.complain("--exec=" + *options_.exec + " is left, and still runs");
-  return *status_;
+  return status_.value_or(exit_signal_base + signal_);
 }
 
 void OccasionRunner::look() {
   const std::optional<Finish> finish = occasions_.looked(directory_.look(), now());
-  if (finish && !status_) {
+  if (finish && !is_over()) {
     terminal_.complain(finish->text);
     status_ = finish->status;
   }
@@ -237,7 +239,7 @@ void OccasionRunner::look() {
 }
 
 void OccasionRunner::go_on() {
-  if (status_) return;
+  if (is_over()) return;
   if (const auto environment = occasions_.next(now())) start(*environment);
   const std::optional<Duration> due = occasions_.next_deadline();
   if (!due) {
@@ -291,8 +293,8 @@ void OccasionRunner::command_ended(std::int64_t status, int number) {
   if (!well) {
     const std::string how = number != 0 ? "was killed by signal " + std::to_string(number)
                                         : "exited with status " + std::to_string(status);
-    terminal_.complain("--exec=" + *options_.exec + ": " + how + "; it is run again in " +
-                       show_duration(occasion_retry));
+    terminal_.complain("--exec=" + *options_.exec + ": " + how +
+                       (is_over() ? "" : "; it is run again in " + show_duration(occasion_retry)));
   }
   occasions_.command_ended(well, now());
   go_on();
