@@ -1,6 +1,7 @@
 // Calls a function, from a libuv event loop, whenever one of the given signals comes.
 #pragma once
 
+#include <signal.h>
 #include <uv.h>
 
 #include <functional>
@@ -18,8 +19,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  // Begins to watch these signals. `callback` gets the number of the signal. Must be called at most
-  // once. Returns false if libuv fails.
+  // Begins to watch these signals. `callback` gets the number of the signal. A SIGHUP that this
+  // process ignores, as under nohup(1), stays ignored. Must be called at most once. Returns false
+  // if libuv fails.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::initializer_list<int> signals,
                            std::function<void(int signal)> callback) {
     callback_ = std::move(callback);
@@ -27,6 +29,7 @@ class SignalWatch {
       static_cast<SignalWatch*>(handle->data)->callback_(signal);
     };
     for (const int signal : signals) {
+      if (signal == SIGHUP && is_ignored(signal)) continue;
       handles_.push_back(make_handle(uv_signal_init, loop, this));
       uv_signal_t* const handle = handles_.back().get();
       if (handle == nullptr || uv_signal_start(handle, on_signal, signal) != 0) return false;
@@ -36,6 +39,11 @@ class SignalWatch {
   void end() { handles_.clear(); }
 
  private:
+  static bool is_ignored(int signal) {
+    struct sigaction action {};
+    return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  }
+
   std::function<void(int signal)> callback_;
   std::vector<UvHandle<uv_signal_t>> handles_;
 };

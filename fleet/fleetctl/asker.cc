@@ -147,11 +147,7 @@ void Asker::rest() {
 
 void Asker::hold_stops() {
   const auto note = [this](int signal) { stop_ = stop_ == 0 ? signal : stop_; };
-  struct sigaction hangup {};
-  ::sigaction(SIGHUP, nullptr, &hangup);
-  UPGRADER_CHECK(hangup.sa_handler == SIG_IGN
-                     ? stops_.begin(loop_.get(), {SIGINT, SIGTERM}, note)
-                     : stops_.begin(loop_.get(), {SIGINT, SIGTERM, SIGHUP}, note));
+  UPGRADER_CHECK(stops_.begin(loop_.get(), {SIGINT, SIGTERM, SIGHUP}, note));
 }
 
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {

@@ -60,6 +60,8 @@ Time Loop::now() const {
 // Registers timers, signals and descriptors with libuv. The descriptors through which the daemon
 // sends messages are registered, but libuv does not poll them before listen_to_daemon() is called.
 bool Loop::watch_all() {
+  // Under nohup(1), SIGHUP is ignored, and would not be watched. But it is meant for the daemon.
+  ::signal(SIGHUP, [](int) {});
   bool good = deadline_.begin(loop_, [this] { feed(TimePassed{}); }) &&
               check_limit_.begin(loop_, [this] { check_took_too_long(); }) &&
               sweep_timer_.begin(loop_, [this] { go_on_sweeping(); }) &&

@@ -461,6 +461,21 @@ def test_signals_are_passed_on(stage):
     wait_until(lambda: stage.lines("got") == ["HUP", "USR1"], "USR1")
 
 
+def test_a_signal_that_was_ignored_is_passed_on(stage):
+    """agentify passes HUP on to the daemon even if HUP was ignored when agentify was started, as
+    under nohup"""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        one = stage.agentify(daemon=[stage.script("daemon", TAKES_SIGNALS, sys.executable)])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    one.activate()
+    stage.read("pid")
+    one.expect("healthy")
+    one.kill(signal.SIGHUP)
+    wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
+
+
 def test_a_usage_error_is_unfit(stage):
     """if agentify gets a wrong option, it sends `unfit` with a reason that names the option"""
     one = stage.agentify("--ready=never", daemon=waits(stage))

@@ -129,12 +129,17 @@ class Scene:
         os.chmod(place.name, 0o755)
         return shutil.copy(CTL, place.name)
 
-    def begin(self, *words, **more):
+    def begin(self, *words, ignore=(), **more):
+        """Starts upgraderctl, which ignores the signals in `ignore` from its start."""
+        def before_execution():
+            for number in ignore:
+                signal.signal(number, signal.SIG_IGN)
+
         program = self.program_for_others() if "user" in more else CTL
         asking = Asking(subprocess.Popen(
             [program, *words], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=more.get("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
-            user=more.get("user"), cwd=more.get("cwd")))
+            user=more.get("user"), cwd=more.get("cwd"), preexec_fn=before_execution))
         self.started.append(asking.kill)
         return asking
 
