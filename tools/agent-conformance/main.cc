@@ -49,6 +49,10 @@ class Runner {
                   << " cannot be started: " << not_started_ << "\n";
         return exit_cannot_be_made;
       }
+      if (signal_ != 0) {
+        std::cerr << "agent-conformance: interrupted; the agent has been killed\n";
+        return exit_signal_base + signal_;
+      }
       results_.push_back(std::move(result));
       print(results_.back());
     }
@@ -64,7 +68,7 @@ class Runner {
       return result;
     }
     play(check, options_.terms, result);
-    if (result.verdict != Result::Verdict::passed && check.twice) {
+    if (result.verdict != Result::Verdict::passed && check.twice && signal_ == 0) {
       Terms longer = options_.terms;
       longer.stop_timeout *= second_patience;
       longer.watch *= second_patience;
@@ -76,7 +80,7 @@ class Runner {
   void play(const Check& check, const Terms& terms, Result& result) {
     const std::uint64_t begin = uv_hrtime();
     Play play(check, terms);
-    Stage(options_.command).play(play, ends_at_end_of_input());
+    signal_ = Stage(options_.command).play(play, ends_at_end_of_input());
     not_started_ = play.not_started();
     result.verdict = Result::Verdict::passed;
     if (play.fault()) {
@@ -132,6 +136,7 @@ class Runner {
   std::vector<const Check*> checks_;
   Results results_;
   std::string not_started_;
+  int signal_ = 0;  // the signal that has ended a check, or 0
 };
 
 int print_description(const Options& options) {

@@ -15,6 +15,7 @@ inline constexpr int exit_conforms = 0;
 inline constexpr int exit_does_not_conform = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_cannot_be_made = 3;
+inline constexpr int exit_signal_base = 128;
 
 struct Options {
   enum class Deed : std::uint8_t { check, describe, help, version };

@@ -27,6 +27,7 @@ Stage::Stage(const std::vector<std::string>& command) : command_(command) {
 Stage::~Stage() {
   agents_.clear();
   timer_.reset();
+  signals_.end();
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   uv_loop_close(&loop_);
@@ -36,17 +37,23 @@ Time Stage::now() const {
   return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - began_));
 }
 
-void Stage::play(Play& play, bool patience) {
+int Stage::play(Play& play, bool patience) {
+  const auto on_signal = [this](int signal) {
+    signal_ = signal;
+    uv_stop(&loop_);
+  };
+  static_cast<void>(signals_.begin(&loop_, {SIGINT, SIGTERM, SIGHUP}, on_signal));
   play_ = &play;
   tells_ = true;
   for (const Order& order : play.begin(now()))
     perform(order);
   tells_ = false;
   tell_waiting();
-  while (!play.is_over())
+  while (!play.is_over() && signal_ == 0)
     uv_run(&loop_, UV_RUN_DEFAULT);
   play_ = nullptr;
-  end_all(patience);
+  end_all(patience && signal_ == 0);
+  return signal_;
 }
 
 void Stage::take(const Event& event) {

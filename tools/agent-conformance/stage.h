@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/signal_watch.h"
 #include "base/uv_handle.h"
 #include "tools/agent-conformance/agent_process.h"
 #include "tools/agent-conformance/play.h"
@@ -25,8 +26,9 @@ class Stage {
 
   // Runs a check to its end, and then ends its agents. If `patience` is true, closes each agent's
   // input, waits some seconds, and kills the agents that have not exited. If `patience` is false,
-  // kills all agents immediately. No agent is left running.
-  void play(Play& play, bool patience);
+  // kills all agents immediately. No agent is left running. SIGINT, SIGTERM and SIGHUP end the
+  // check at once, without patience. Returns the signal that has come, or 0.
+  [[nodiscard]] int play(Play& play, bool patience);
 
  private:
   void take(const Event& event);
@@ -43,6 +45,8 @@ class Stage {
   const std::vector<std::string>& command_;
   uv_loop_t loop_{};
   upgrader::UvHandle<uv_timer_t> timer_;
+  upgrader::SignalWatch signals_;
+  int signal_ = 0;  // the signal that has come, or 0
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
