@@ -124,6 +124,11 @@ Complaint set_option(const Argument& argument, Options& options) {
 // option that is given.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) return "--lock-timeout: needs --lock=FILE";
+  for (const char* name : {"/.lock", "/control", "/previous.json", "/status.json"}) {
+    if (options.control_directory && options.lock_file == *options.control_directory + name) {
+      return "--lock={}: is a file that --control needs"_with(*options.lock_file);
+    }
+  }
   if (options.previous && !options.relink) return "--previous: needs --relink";
   if (options.attempts > 0 && !options.previous) return "--attempts: needs --previous=LINK";
   const bool must_be_healthy = options.defaults.commit == agent_protocol::CommitRule::healthy;

@@ -153,6 +153,14 @@ TEST_CASE("a time to wait for the lock is refused where there is no lock") {
   CHECK(options_of({"--lock-timeout=3s", "--lock=f"}).lock_timeout == Duration{3s});
 }
 
+TEST_CASE("a lock that is a file of the control directory is refused") {
+  const std::string name = GENERATE("status.json", "previous.json", "control", ".lock");
+  const std::string lock = "--lock=d/" + name;
+  CHECK(refusal_of({lock, "--control=d"}) == lock + ": is a file that --control needs");
+  CHECK(options_of({lock, "--control=e"}).lock_file == "d/" + name);
+  CHECK(options_of({"--lock=d/lock", "--control=d"}).lock_file == "d/lock");
+}
+
 TEST_CASE("help and version are wanted wherever options may stand") {
   CHECK(std::holds_alternative<HelpWanted>(parse({"--help"})));
   CHECK(std::holds_alternative<HelpWanted>(parse({"-h"})));
