@@ -19,9 +19,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
-  // Begins to watch these signals. `callback` gets the number of the signal. A SIGHUP that this
-  // process ignores, as under nohup(1), stays ignored. Must be called at most once. Returns false
-  // if libuv fails.
+  // Begins to watch these signals. `callback` gets the number of the signal. SIGINT and SIGHUP stay
+  // ignored if this process ignores them, as in the background of a script and under nohup(1).
+  // Must be called at most once. Returns false if libuv fails.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::initializer_list<int> signals,
                            std::function<void(int signal)> callback) {
     callback_ = std::move(callback);
@@ -29,7 +29,7 @@ class SignalWatch {
       static_cast<SignalWatch*>(handle->data)->callback_(signal);
     };
     for (const int signal : signals) {
-      if (signal == SIGHUP && is_ignored(signal)) continue;
+      if ((signal == SIGINT || signal == SIGHUP) && is_ignored(signal)) continue;
       handles_.push_back(make_handle(uv_signal_init, loop, this));
       uv_signal_t* const handle = handles_.back().get();
       if (handle == nullptr || uv_signal_start(handle, on_signal, signal) != 0) return false;

@@ -1,4 +1,5 @@
-// Tests prepare_signals(), which the long-running programs of the fleet call when they start.
+// Tests prepare_signals(), which the long-running programs of the fleet call when they start. Also
+// tests which signals fleetctl leaves ignored.
 #include "fleet/common/process_signals.h"
 
 #include <signal.h>
@@ -6,6 +7,9 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+
+#include "fleet/fleetctl/asker.h"
+#include "fleet/fleetctl/options.h"
 
 namespace process_signals_test {
 
@@ -44,6 +48,25 @@ TEST_CASE("a log without a reader and a file that is too large end no program") 
   const int status = status_after(number, true);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 3);
+}
+
+TEST_CASE("a signal that fleetctl's parent ignored stays ignored while fleetctl holds stops") {
+  const int number = GENERATE(SIGINT, SIGHUP);
+  CAPTURE(number);
+  struct sigaction ignored {};
+  struct sigaction before {};
+  struct sigaction held {};
+  ignored.sa_handler = SIG_IGN;
+  REQUIRE(sigaction(number, &ignored, &before) == 0);
+  {
+    fleetctl::Options options;
+    options.store.endpoints = {"http://127.0.0.1:1"};
+    fleetctl::Asker asker(options);
+    asker.hold_stops();
+    sigaction(number, nullptr, &held);
+  }
+  sigaction(number, &before, nullptr);
+  CHECK(held.sa_handler == SIG_IGN);
 }
 
 }  // namespace process_signals_test
