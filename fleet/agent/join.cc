@@ -201,14 +201,12 @@ struct Joining {
 };
 
 // Returns why this machine cannot use the certificate in the answer, or an empty string if it can.
-// The validity may begin later than this machine's clock shows: until then, fleet-agent waits.
+// Ignores the validity, since this machine's clock may be wrong: fleet-agent judges it each time
+// that it connects to the store.
 std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
-  const auto validity = validity_of(answer.certificate);
-  const UnixSeconds now = std::time(nullptr);
   const std::string why =
-      why_unfit(answer.certificate, one.key,
-                {.name = certificate_name(node_kind, one.node), .authority = one.authority},
-                validity ? std::max(now, validity->from) : now);
+      why_mismatched(answer.certificate, one.key,
+                     {.name = certificate_name(node_kind, one.node), .authority = one.authority});
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 
