@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -156,14 +157,21 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
 }
 
 // Sets the cell's setting `controllers`, the URLs that new machines use to join, unless it is set
-// already.
+// already. If it has other URLs than the cell's controllers, prints the command that changes it: a
+// person may have set other URLs on purpose.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
   if (status != exit_done) return status;
-  const bool is_set = set.record && !cell_settings(*set.record).controllers.empty();
-  if (is_set || terms.controllers.empty()) return exit_done;
-  return name_controllers(options, asker, controller_urls(terms));
+  const std::vector<std::string> ours = controller_urls(terms);
+  const auto named =
+      set.record ? cell_settings(*set.record).controllers : std::vector<std::string>();
+  if (ours.empty() || std::ranges::is_permutation(named, ours)) return exit_done;
+  if (named.empty()) return name_controllers(options, asker, ours);
+  say("the setting controllers, by which new machines join, is not the list of this cell's "
+      "controllers; to change that: fleetctl settings set controllers " +
+      controllers_value(ours));
+  return exit_done;
 }
 
 // Asks the members and the controllers, and collects facts about their certificates and clocks.

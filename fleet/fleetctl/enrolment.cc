@@ -65,6 +65,14 @@ int let_in(const Options& options, Asker& asker, const Owner& owner,
   return exit_done;
 }
 
+std::string controllers_value(const std::vector<std::string>& urls) {
+  std::string value;
+  for (const std::string& url : urls) {
+    value += (value.empty() ? "" : ",") + url;
+  }
+  return value;
+}
+
 int name_controllers(const Options& options, Asker& asker, const std::vector<std::string>& urls) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
@@ -72,10 +80,7 @@ int name_controllers(const Options& options, Asker& asker, const std::vector<std
   if (set.record && cell_settings(*set.record).controllers == urls) return exit_done;
   Options wish = options;
   wish.setting = "controllers";
-  wish.value.clear();
-  for (const std::string& url : urls) {
-    wish.value += (wish.value.empty() ? "" : ",") + url;
-  }
+  wish.value = controllers_value(urls);
   return set_setting(wish, asker);
 }
 

@@ -31,6 +31,9 @@ struct Owner {
 // string if it can.
 [[nodiscard]] std::string why_no_signer(const Options& options);
 
+// Returns the value of the setting `controllers` with these URLs.
+[[nodiscard]] std::string controllers_value(const std::vector<std::string>& urls);
+
 // Sets the cell's setting `controllers`, the URLs that new machines use to join, unless it has this
 // value already. Prints the reason for a failure. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
