@@ -139,8 +139,7 @@ function leave() {
 
 function takeHello(said) {
   follows = said.follows;
-  if (follows) loadAllSoon();
-  else showLost('no store', storeTrouble('the controller has not read it yet'));
+  if (follows) loadAllSoon();  // otherwise the event `trouble` comes next
 }
 
 // After a trouble, such as a request without an answer, the next beat makes the page read again.

@@ -275,8 +275,9 @@ std::string trouble_event(const std::string& reason) {
   return event("trouble", data + "}");
 }
 
-std::string hello_event(Revision revision, bool follows) {
-  return "retry: 2000\n" + event("hello", standing(revision, follows));
+std::string hello_events(Revision revision, const Health& health) {
+  return "retry: 2000\n" + event("hello", standing(revision, health.follows)) +
+         (health.follows ? "" : trouble_event(health.trouble));
 }
 
 std::string beat_event(Revision revision, bool follows) {

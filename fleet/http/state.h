@@ -58,8 +58,8 @@ struct StateView {
 [[nodiscard]] std::string trouble_event(const std::string& reason);
 
 // Returns the first event of a stream, with the revision after which the stream reports all
-// changes.
-[[nodiscard]] std::string hello_event(Revision revision, bool follows);
+// changes. If the controller does not hear the store, an event with the reason comes behind it.
+[[nodiscard]] std::string hello_events(Revision revision, const Health& health);
 
 // Returns the event that is sent on each stream regularly, so that the client notices if the stream
 // is broken. `follows` says whether the controller hears the store.

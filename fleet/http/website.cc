@@ -188,7 +188,7 @@ void Website::begin_stream(HttpServer::Number number, const Request& request) {
   ++world_.health.responses[200];
   streams_[number] = request.visitor;
   server_.stream(number);
-  server_.push(number, hello_event(world_.mirror.revision(), world_.health.follows));
+  server_.push(number, hello_events(world_.mirror.revision(), world_.health));
 }
 
 void Website::push_all(const std::string& text) {

@@ -492,6 +492,19 @@ TEST_CASE("followers get the new records, and of nodes only that they have chang
   CHECK(beat_event(9, true) == "event: beat\ndata: {\"follows\":true,\"revision\":9}\n\n");
 }
 
+TEST_CASE("a new follower gets the reason if the controller does not hear the store") {
+  Health health;
+  health.trouble = "no answer";
+  CHECK(hello_events(9, health) ==
+        "retry: 2000\n"
+        "event: hello\ndata: {\"follows\":false,\"revision\":9}\n\n"
+        "event: trouble\ndata: {\"reason\":\"no answer\"}\n\n");
+
+  health.follows = true;
+  CHECK(hello_events(9, health) ==
+        "retry: 2000\nevent: hello\ndata: {\"follows\":true,\"revision\":9}\n\n");
+}
+
 }  // namespace
 
 }  // namespace http_test
