@@ -86,9 +86,11 @@ CertificateHealth certificate_health(const std::string& what, const std::string&
 Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
   timers_ = std::make_unique<UvTimers>(loop_);
-  store_ = std::make_unique<EtcdStore>(loop_,
-                                       EtcdStore::Settings{.endpoints = settings_.endpoints,
-                                                           .certificates = settings_.certificates});
+  // The web server judges people by its copy of the records, so the copy must not be old.
+  store_ =
+      std::make_unique<EtcdStore>(loop_, EtcdStore::Settings{.endpoints = settings_.endpoints,
+                                                             .certificates = settings_.certificates,
+                                                             .is_prompt = true});
   for (const std::string& endpoint : settings_.endpoints) {
     Member& member = members_[endpoint];
     member.store = std::make_unique<EtcdStore>(

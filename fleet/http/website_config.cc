@@ -91,14 +91,15 @@ void Website::list(const std::shared_ptr<Errand>& errand) {
     });
     return;
   }
-  if (is_old && !world_.health.follows) {
-    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
-  }
   errand->reading.found = records_listed(errand->route.rest, world_.mirror.records());
   decide(errand);
 }
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
+  if (!world_.health.follows) {
+    // The client may have been revoked, and this controller does not know it yet.
+    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
+  }
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
     // The client was revoked while this controller read the records.
     return answer(errand->number, std::move(*refused));
@@ -108,9 +109,6 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
                          ? decide_apply(errand->request, errand->reading, now)
                          : decide_config(errand->request, errand->route.rest, errand->reading, now);
   if (!errand->decision.writes()) return answer(errand->number, errand->decision.response);
-  if (!world_.health.follows) {
-    return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
-  }
   errand->decision.lease_s == 0 ? write_next(errand) : lease(errand);
 }
 

@@ -59,29 +59,29 @@ void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& endin
 void EtcdLine::look_after() {
   if (pulse_ != nullptr) return;
   heard_ = timers_.now();
-  pulse_ = timers_.after(patience, [this] { look(); });
+  pulse_ = timers_.after(limit(patience), [this] { look(); });
 }
 
 void EtcdLine::look() {
   const std::uint64_t connection = endpoints_.present().connection;
   if (asking_ != nullptr) return broke(connection, "the member is silent");
   const Timers::Milliseconds silence = timers_.now() - heard_;
-  const Timers::Milliseconds limit = endpoints_.stretched(patience);
-  if (silence < limit) {
-    pulse_ = timers_.after(limit - silence, [this] { look(); });
-  } else if (!ask(limit)) {
+  const Timers::Milliseconds time = limit(patience);
+  if (silence < time) {
+    pulse_ = timers_.after(time - silence, [this] { look(); });
+  } else if (!ask(time)) {
     pulse_ = nullptr;  // the next call or watch starts the timer again
   }
 }
 
 // Lets one rider (a call or a watch) send a heartbeat request over the current connection. Returns
 // false if none can.
-bool EtcdLine::ask(Timers::Milliseconds limit) {
+bool EtcdLine::ask(Timers::Milliseconds time) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
     if (!rides || !rider->ask_for_life()) continue;
     asking_ = rider;
-    pulse_ = timers_.after(limit, [this] { look(); });
+    pulse_ = timers_.after(time, [this] { look(); });
     return true;
   }
   return false;
@@ -92,7 +92,7 @@ void EtcdLine::heard(std::uint64_t connection) {
   heard_ = timers_.now();
   endpoints_.heard(connection, heard_);
   if (std::exchange(asking_, nullptr) != nullptr)
-    pulse_ = timers_.after(patience, [this] { look(); });
+    pulse_ = timers_.after(limit(patience), [this] { look(); });
 }
 
 void EtcdLine::failed(std::uint64_t connection, const std::string& reason) {
@@ -122,7 +122,7 @@ void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
   if (connection != endpoints_.present().connection || asking_ != nullptr) return;
   if (!endpoints_.has_worked()) return;
   if (heard_ >= since) return failed(connection, reason);
-  if (!ask(endpoints_.stretched(patience_if_suspected))) broke(connection, reason);
+  if (!ask(limit(patience_if_suspected))) broke(connection, reason);
 }
 
 void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {

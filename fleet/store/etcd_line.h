@@ -21,9 +21,12 @@ class EtcdLine {
   // If a member sends nothing for the time `patience`, an open watch sends it a heartbeat request.
   // If no answer comes within the same time again, the client gives up the connection. After a call
   // without an answer, the heartbeat request is sent immediately, and must be answered within
-  // `patience_if_suspected`. Endpoints::stretched() may make these times longer.
+  // `patience_if_suspected`. Endpoints::stretched() may make these times longer. For a prompt
+  // client, each of them is always `patience_if_prompt`, so that it leaves a silent member within
+  // four seconds.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
+  static constexpr Timers::Milliseconds patience_if_prompt{2'000};
 
   // A rider is a call or a watch that uses the connection.
   class Rider {
@@ -55,10 +58,16 @@ class EtcdLine {
     std::uint64_t connection_ = 0;
   };
 
-  // `deadline` is the time limit for one request. `http` and `timers` must live longer than this
-  // object, and this object must live longer than all its riders.
-  EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
-      : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
+  // `deadline` is the time limit for one request. `is_prompt` is as in EtcdStore. `http` and
+  // `timers` must live longer than this object, and this object must live longer than all its
+  // riders.
+  EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline,
+           bool is_prompt)
+      : http_(http),
+        timers_(timers),
+        endpoints_(std::move(endpoints)),
+        deadline_(deadline),
+        is_prompt_(is_prompt) {}
 
   [[nodiscard]] Timers& timers() const { return timers_; }
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
@@ -86,12 +95,15 @@ class EtcdLine {
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
+  [[nodiscard]] Timers::Milliseconds limit(Timers::Milliseconds usual) const {
+    return is_prompt_ ? patience_if_prompt : endpoints_.stretched(usual);
+  }
   void forget(Rider* rider);
   void open();
   void take_opening(std::uint64_t connection, const Http2::Ending& ending);
   void look_after();
   void look();
-  bool ask(Timers::Milliseconds limit);
+  bool ask(Timers::Milliseconds time);
   void note_move(std::uint64_t before, const std::string& reason);
   void tell_left();
 
@@ -99,6 +111,7 @@ class EtcdLine {
   Timers& timers_;
   Endpoints endpoints_;
   Timers::Milliseconds deadline_;
+  bool is_prompt_;
   std::set<Rider*> riders_;
   std::string trouble_;
   // A call that only opens the current connection. It may last longer than an ordinary call: if an

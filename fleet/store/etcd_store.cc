@@ -147,7 +147,7 @@ EtcdStore::EtcdStore(uv_loop_t& loop, Settings settings)
       timers_(loop),
       line_(http_, timers_,
             Endpoints(std::move(settings.endpoints), settings.seed, settings.is_one_of_many),
-            settings.deadline),
+            settings.deadline, settings.is_prompt),
       seed_(settings.seed) {
   UPGRADER_CHECK(line_.endpoints().count() > 0);
 }

@@ -28,6 +28,9 @@ class EtcdStore : public Store {
     // they give up a member. Before they connect to the next one, they pause for a random time of
     // up to some minutes, so that they do not all reconnect at the same moment.
     bool is_one_of_many = false;
+    // True for a program that must not rely on old records, and of which there are few. It leaves a
+    // member that is silent for some seconds, however often it has left members before.
+    bool is_prompt = false;
   };
 
   EtcdStore(uv_loop_t& loop, Settings settings);

@@ -355,11 +355,12 @@ class Rider : public EtcdLine::Rider {
 // not run, so no call reaches a server. The test itself decides when the server answers.
 class Bench {
  public:
-  Bench() {
+  explicit Bench(bool is_prompt = false) {
     uv_loop_init(&loop_);
     http_ = std::make_unique<Http2>(loop_, Certificates());
     line_ = std::make_unique<EtcdLine>(
-        *http_, time_, Endpoints({"http://127.0.0.1:1", "http://127.0.0.1:2"}, 0, false), 5s);
+        *http_, time_, Endpoints({"http://127.0.0.1:1", "http://127.0.0.1:2"}, 0, false), 5s,
+        is_prompt);
   }
   ~Bench() {
     riders.clear();
@@ -418,6 +419,21 @@ TEST_CASE("another call asks for a sign of life in the place of one that has end
 
   bench.pass(EtcdLine::patience + 2s);
   CHECK(bench.connection() == 2);
+}
+
+TEST_CASE(
+    "a prompt client leaves a silent member within five seconds, however often it has moved") {
+  Bench bench(true);
+  for (std::uint64_t number = 1; number <= 6; ++number) {
+    bench.ride();
+    REQUIRE(bench.connection() == number);
+    bench.line().heard(number);
+    bench.pass(3s);
+    CHECK(bench.connection() == number);
+    bench.line().heard(number);
+    bench.pass(5s);
+    CHECK(bench.connection() == number + 1);
+  }
 }
 
 // ---- an overloaded store
