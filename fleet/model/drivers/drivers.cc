@@ -157,7 +157,9 @@ std::string RolloutTask::words(Ms now) const {
                      std::to_string(marks.batch) + " " + ago(marks.prepare) + " " +
                      ago(marks.apply) + " " + ago(marks.judge) + " " + ago(marks.confirm) + " " +
                      ago(marks.rollback) + " " + ago(marks.pause) + " " + ago(marks.bake) + " " +
-                     facts_.denied + (marks.stopped ? " stopped" : "");
+                     facts_.denied;
+  for (const std::string& id : marks.held)
+    text += " held " + id;
   if (const auto& round = facts_.gates) {
     text += " gates " + std::to_string(round->turn) + " " + ago(round->asked_at);
     for (const GateStand& stand : round->stands)

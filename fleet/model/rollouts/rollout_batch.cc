@@ -36,7 +36,6 @@ void begin_wait(std::optional<Ms>& mark, Ms now) {
 }
 
 void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
-  marks.stopped = marks.stopped || view.stopped;
   for (const std::string& id : view.batch()) {
     const NodeStage stage = view.sight(id).node.stage;
     if (stage == NodeStage::preparing) begin_wait(marks.prepare, now);
@@ -44,6 +43,14 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
     if (stage == NodeStage::confirming) begin_wait(marks.confirm, now);
     if (stage == NodeStage::rolling_back) begin_wait(marks.rollback, now);
   }
+}
+
+// Returns whether the node waits until it may begin its `apply`, perhaps once more.
+bool waits_to_begin(const RolloutBatchNow::Node& node) {
+  if (node.undoes) return false;
+  if (node.record.stage == NodeStage::preparing) return true;
+  return node.record.stage == NodeStage::applying &&
+         (!node.has_begun || node.stand.what == Standing::interrupted);
 }
 
 // Returns the state of a node that could not begin in time because of the record `stop`. If its
@@ -85,9 +92,8 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
               .undoes = is_undoing(view),
               .is_unjudged = view.rollout->state == RolloutState::rolling &&
                              sight.node.stage == NodeStage::rolling_back};
-    if (node.stand.what == Standing::pending) {
-      node.answer_by = answer_by(sight);
-    }
+    if (view.stopped && waits_to_begin(node)) marks.held.insert(id);
+    if (node.stand.what == Standing::pending) node.answer_by = answer_by(sight);
     node.stand = in_time(node);
     if (node.stand.what != Standing::pending) node.answer_by.reset();
     nodes_.push_back(std::move(node));
@@ -138,9 +144,9 @@ Stand RolloutBatchNow::in_time(const Node& node) const {
             "interrupted " + std::to_string(attempts_max) + " times"};
   }
   if (!node.answer_by || now_ < *node.answer_by) return node.stand;
-  const bool waits_to_begin = node.record.stage == NodeStage::preparing ||
-                              (node.record.stage == NodeStage::applying && !node.has_begun);
-  if (marks_.stopped && waits_to_begin && !node.undoes) return late_by_stop(node.record);
+  const bool begins =
+      node.record.stage == NodeStage::preparing || node.record.stage == NodeStage::applying;
+  if (begins && !node.undoes && marks_.held.contains(node.id)) return late_by_stop(node.record);
   return late(node.record.stage);
 }
 

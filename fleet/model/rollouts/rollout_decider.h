@@ -215,6 +215,7 @@ class RolloutDecider {
   // step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
+  [[nodiscard]] bool is_any_on_trial() const;
   [[nodiscard]] bool is_any_pending(NodeStage stage) const;
   [[nodiscard]] What wait_for_answers() const;
   What end_batch();

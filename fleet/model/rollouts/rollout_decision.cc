@@ -100,6 +100,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   for (const std::string& id : nodes) {
     if (!writer.has_room()) break;
     writer.order(id, batch_.standing_of(id), step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
+    if (begins && !is_any_on_trial()) marks_.held.erase(id);
   }
   mark(step);
   writer.rollout().waits_for.clear();
@@ -118,7 +119,6 @@ What RolloutDecider::ask_control(RolloutWriter& writer) const {
 }
 
 void RolloutDecider::mark(RolloutStep step) {
-  if (step == RolloutStep::prepare || step == RolloutStep::apply) marks_.stopped = false;
   if (step == RolloutStep::prepare) marks_.prepare = now_;
   // The wait begins with the first nodes that get the order. The mark of an earlier decision does
   // not count if the store did not carry that decision out.
@@ -232,6 +232,13 @@ What RolloutDecider::wait_to_begin() const {
   const auto answer = batch_.first_answer_by();
   const auto opens = facts_.window.until;
   return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};
+}
+
+// Returns whether a node of the batch has its order to apply and goes on with it, so that the time
+// until it goes back by itself is passing.
+bool RolloutDecider::is_any_on_trial() const {
+  return is_any_pending(NodeStage::applying) ||
+         !batch_.in(NodeStage::applying, Standing::ready).empty();
 }
 
 bool RolloutDecider::is_any_pending(NodeStage stage) const {

@@ -52,6 +52,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -102,9 +103,9 @@ struct RolloutMarks {
   // driver. If this driver took over during the bake, it subtracts the time that has passed
   // according to the record.
   std::optional<Ms> bake = {};
-  // True if the record `stop` was present at some time since the batch got its last order to
-  // prepare or apply. Nodes that had not begun by then could not begin.
-  bool stopped = false;
+  // The nodes that the record `stop` has kept from beginning for some time. A node gets the whole
+  // time again with its next order, unless other nodes of the batch are on trial meanwhile.
+  std::set<std::string> held = {};
 
   bool operator==(const RolloutMarks&) const = default;
 };

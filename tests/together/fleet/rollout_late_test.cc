@@ -43,9 +43,14 @@ struct Bench {
   void fall_silent(const std::string& id) {
     view.take_absent(key_of(KeyKind::node_instance, {id, "i"}));
   }
-  void answer(const std::string& id, const std::string& command) {
+  void answer(const std::string& id, const std::string& command,
+              const std::string& result = "done") {
     put(key_of(KeyKind::node_answer, {id, "shop"}),
-        write_record(Answer{.command = command, .result = "done"}));
+        write_record(Answer{.command = command, .result = result}));
+  }
+  void soaks(const std::string& id, UpgradePhase phase) {
+    put(key_of(KeyKind::node_upgrade, {id, "shop"}),
+        write_record(Upgrade{.phase = phase, .attempt = "r.apply.1"}));
   }
 
   // Returns the driver's decision at this time, in words. Gives the driver the lease that it wants.
@@ -133,6 +138,32 @@ TEST_CASE("a node that a stop keeps from applying in time is left as it is") {
   CHECK(bench.decision(240 * second) ==
         (is_stopped ? "b: a stop kept it from beginning in time"
                     : "b: has not soaked in time to be confirmed with the others"));
+}
+
+TEST_CASE("a node that begins late because of a stop, and does not soak in time, is left") {
+  Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+  bench.soaks("a", UpgradePhase::soaked);
+  CHECK(bench.decision(0) == "waits until 240");
+  bench.put(key_of(KeyKind::stop), write_record(Stop{}));
+  CHECK(bench.decision(1 * second) == "waits until 240");
+  bench.view.take_absent(key_of(KeyKind::stop));
+  bench.soaks("b", UpgradePhase::staging);
+  CHECK(bench.decision(230 * second) == "waits until 240");
+  CHECK(bench.decision(240 * second) == "b: a stop kept it from beginning in time");
+}
+
+TEST_CASE("a stop excuses an interrupted node that prepares again and is late") {
+  Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+  bench.soaks("a", UpgradePhase::soaking);
+  bench.answer("b", "r.apply.1", std::string(result_interrupted));
+  bench.facts.marks = {.batch = 0, .prepare = 0, .apply = 0};
+  bench.put(key_of(KeyKind::stop), write_record(Stop{}));
+  bench.decision(0);
+  bench.view.take_absent(key_of(KeyKind::stop));
+  CHECK(bench.decision(200 * second) == "orders r.prepare.2 to b; ");
+  bench.put(key_of(KeyKind::rollout_node, {"r", "b"}),
+            write_record(ordered(NodeStage::preparing, "r.prepare.2", true)));
+  CHECK(bench.decision(240 * second) == "b: a stop kept it from beginning in time");
 }
 
 TEST_CASE("a node that had begun before a stop, and does not soak in time, has failed") {
