@@ -93,9 +93,15 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
               .is_unjudged = view.rollout->state == RolloutState::rolling &&
                              sight.node.stage == NodeStage::rolling_back};
     if (view.stopped && waits_to_begin(node)) marks.held.insert(id);
-    if (node.stand.what == Standing::pending) node.answer_by = answer_by(sight);
+    // The nodes on trial cannot wait for ever for one that has to begin again.
+    const bool is_waited_for =
+        view.rollout->state == RolloutState::rolling && marks.apply && sight.node.applied &&
+        waits_to_begin(node) &&
+        (node.stand.what == Standing::interrupted || node.stand.what == Standing::ready);
+    if (node.stand.what == Standing::pending || is_waited_for) node.answer_by = answer_by(sight);
+    const Standing before = node.stand.what;
     node.stand = in_time(node);
-    if (node.stand.what != Standing::pending) node.answer_by.reset();
+    if (node.stand.what != before) node.answer_by.reset();
     nodes_.push_back(std::move(node));
   }
 }
@@ -111,8 +117,8 @@ std::optional<Ms> RolloutBatchNow::answer_by(const NodeSight& sight) const {
     case NodeStage::preparing:
       if (record.undo && sight.instances.empty()) return *marks_.prepare + spread_ + silent_undo_ms;
       // This node prepares again, because its `apply` was interrupted. The other nodes of its batch
-      // wait for it, so it has to soak in time with them. A driver that has taken the rollout over
-      // does not know when they got their `apply`.
+      // wait for it, so it has to soak in time with them. If none of them is on trial any more, or
+      // if a driver has taken the rollout over, there is no such time.
       if (record.applied && !record.undo && marks_.apply) return applied_by;
       return *marks_.prepare + spread_ + prepare_ms;
     case NodeStage::applying:
@@ -147,6 +153,10 @@ Stand RolloutBatchNow::in_time(const Node& node) const {
   const bool begins =
       node.record.stage == NodeStage::preparing || node.record.stage == NodeStage::applying;
   if (begins && !node.undoes && marks_.held.contains(node.id)) return late_by_stop(node.record);
+  // If the node had begun before it was interrupted, the new version may have been the cause.
+  if (node.stand.what != Standing::pending)
+    return {node.has_begun ? Standing::failed : Standing::left,
+            "was interrupted, and could not begin again in time"};
   return late(node.record.stage);
 }
 

@@ -166,6 +166,35 @@ TEST_CASE("a stop excuses an interrupted node that prepares again and is late") 
   CHECK(bench.decision(240 * second) == "b: a stop kept it from beginning in time");
 }
 
+TEST_CASE("an interrupted node that may not begin again in time is left") {
+  Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+  bench.soaks("a", UpgradePhase::soaking);
+  bench.answer("b", "r.apply.1", std::string(result_interrupted));
+  const bool is_stopped = GENERATE(true, false);
+  if (is_stopped) bench.put(key_of(KeyKind::stop), write_record(Stop{}));
+  if (!is_stopped) bench.facts.window = {.is_open = false, .until = 5'000 * second};
+  CHECK(bench.decision(0) == "waits until 240");
+  CHECK(bench.decision(240 * second) ==
+        (is_stopped ? "b: a stop kept it from beginning in time"
+                    : "b: was interrupted, and could not begin again in time"));
+}
+
+TEST_CASE("an interrupted node has a time of its own when no other node is on trial") {
+  Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+  bench.soaks("a", UpgradePhase::soaked);
+  bench.answer("b", "r.apply.1", std::string(result_interrupted));
+  bench.put(key_of(KeyKind::stop), write_record(Stop{}));
+  CHECK(bench.decision(0) == "orders r.confirm.1 to a; ");
+  bench.put(key_of(KeyKind::rollout_node, {"r", "a"}),
+            write_record(ordered(NodeStage::confirming, "r.confirm.1", true)));
+  bench.soaks("a", UpgradePhase::done);
+  bench.view.take_absent(key_of(KeyKind::stop));
+  CHECK(bench.decision(200 * second) == "orders r.prepare.2 to b; ");
+  bench.put(key_of(KeyKind::rollout_node, {"r", "b"}),
+            write_record(ordered(NodeStage::preparing, "r.prepare.2", true)));
+  CHECK(bench.decision(201 * second) == "waits until 800");
+}
+
 TEST_CASE("a node that had begun before a stop, and does not soak in time, has failed") {
   Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
   for (const std::string id : {"a", "b"})
