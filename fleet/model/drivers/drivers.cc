@@ -158,8 +158,8 @@ std::string RolloutTask::words(Ms now) const {
                      ago(marks.apply) + " " + ago(marks.judge) + " " + ago(marks.confirm) + " " +
                      ago(marks.rollback) + " " + ago(marks.pause) + " " + ago(marks.bake) + " " +
                      facts_.denied;
-  for (const std::string& id : marks.held)
-    text += " held " + id;
+  for (const auto& [id, why] : marks.held)
+    text += " held " + id + " " + std::string(why);
   if (const auto& round = facts_.gates) {
     text += " gates " + std::to_string(round->turn) + " " + ago(round->asked_at);
     for (const GateStand& stand : round->stands)

@@ -53,12 +53,12 @@ bool waits_to_begin(const RolloutBatchNow::Node& node) {
          (!node.has_begun || node.stand.what == Standing::interrupted);
 }
 
-// Returns the state of a node that could not begin in time because of the record `stop`. If its
-// batch can wait for it, it gets its order again. Otherwise it is left as it is.
-Stand late_by_stop(const RolloutNode& record) {
+// Returns the state of a node that could not begin in time for this reason. If its batch can wait
+// for it, it gets its order again. Otherwise it is left as it is.
+Stand late_when_held(const RolloutNode& record, std::string_view why) {
   if (record.stage == NodeStage::preparing && !record.applied && record.attempt < attempts_max)
     return {Standing::interrupted, "interrupted"};
-  return {Standing::left, "a stop kept it from beginning in time"};
+  return {Standing::left, std::string(why)};
 }
 
 // Returns the state of a node that has not answered the order of this stage in time.
@@ -81,6 +81,7 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
       now_(now),
       spread_(is_undoing(view) && view.rollout->undo_now ? 0
                                                          : spread_ms(terms_, view.batch().size())) {
+  const bool takes_over = !marks.prepare && !marks.apply;
   begin_waits(view, marks, now);
   nodes_.reserve(view.batch().size());
   for (const std::string& id : view.batch()) {
@@ -92,7 +93,12 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
               .undoes = is_undoing(view),
               .is_unjudged = view.rollout->state == RolloutState::rolling &&
                              sight.node.stage == NodeStage::rolling_back};
-    if (view.stopped && waits_to_begin(node)) marks.held.insert(id);
+    // A driver that takes over does not know whether there has been a stop.
+    if (view.stopped && waits_to_begin(node)) {
+      marks.held[id] = "a stop kept it from beginning in time";
+    } else if (takes_over && waits_to_begin(node) && !sight.instances.empty()) {
+      marks.held[id] = "another controller took over before it began";
+    }
     // The nodes on trial cannot wait for ever for one that has to begin again.
     const bool is_waited_for =
         view.rollout->state == RolloutState::rolling && marks.apply && sight.node.applied &&
@@ -152,7 +158,9 @@ Stand RolloutBatchNow::in_time(const Node& node) const {
   if (!node.answer_by || now_ < *node.answer_by) return node.stand;
   const bool begins =
       node.record.stage == NodeStage::preparing || node.record.stage == NodeStage::applying;
-  if (begins && !node.undoes && marks_.held.contains(node.id)) return late_by_stop(node.record);
+  const auto held = marks_.held.find(node.id);
+  if (begins && !node.undoes && held != marks_.held.end())
+    return late_when_held(node.record, held->second);
   // If the node had begun before it was interrupted, the new version may have been the cause.
   if (node.stand.what != Standing::pending)
     return {node.has_begun ? Standing::failed : Standing::left,

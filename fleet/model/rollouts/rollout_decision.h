@@ -31,7 +31,8 @@
 //                                   back for lack of a verdict begin anew
 //
 // - Failure: it is recorded at once. A node that could not begin because of the record `stop` has
-//   not failed. If its batch cannot wait for it any more, the rollout leaves it as it is.
+//   not failed, nor has one that had not begun when a driver took over, if it is not silent. If its
+//   batch cannot wait for it any more, the rollout leaves it as it is.
 // - Abort: too many nodes have failed (why_too_many()), the judge or a gate says "worse", or a
 //   person orders the abort. The rollout is `aborting`: nodes that were ordered to `apply` and are
 //   not confirmed must roll back, unless the person wants to leave them. All other nodes stay as
@@ -51,8 +52,8 @@
 //   as `kept`. At the end, the rollout is `undone`.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -103,9 +104,10 @@ struct RolloutMarks {
   // driver. If this driver took over during the bake, it subtracts the time that has passed
   // according to the record.
   std::optional<Ms> bake = {};
-  // The nodes that the record `stop` has kept from beginning for some time. A node gets the whole
-  // time again with its next order, unless other nodes of the batch are on trial meanwhile.
-  std::set<std::string> held = {};
+  // The nodes that the record `stop` has kept from beginning for some time, or may have kept before
+  // this driver took over, with the reason. A node gets the whole time again with its next order,
+  // unless other nodes of the batch are on trial meanwhile.
+  std::map<std::string, std::string_view> held = {};
 
   bool operator==(const RolloutMarks&) const = default;
 };

@@ -38,9 +38,12 @@ TEST_CASE("a bad node among good ones aborts the rollout wherever it fails") {
 
 TEST_CASE(
     "a node that is lost after apply fails, and one lost at confirm leaves the rollout paused") {
-  const Walk applied =
-      walk(RolloutWorld({.nodes = {lost_at_apply, good}, .batch = 2, .faults = {.kills = 1}}));
+  const Walk applied = walk(RolloutWorld({.nodes = {lost_at_apply, good}, .batch = 2}));
   CHECK(applied.outcome() == "aborted");
+  // A driver that takes over leaves the node, since a stop may have kept it from beginning.
+  const Walk taken_over =
+      walk(RolloutWorld({.nodes = {lost_at_apply, good}, .batch = 2, .faults = {.kills = 1}}));
+  CHECK(taken_over.outcome() == "aborted, or completed");
 
   const Walk confirmed =
       walk(RolloutWorld({.nodes = {lost_at_confirm, good}, .faults = {.kills = 1}}));

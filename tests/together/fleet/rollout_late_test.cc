@@ -92,6 +92,9 @@ RolloutNode ordered(NodeStage stage, const std::string& command, bool applied = 
   return {.stage = stage, .command = command, .attempt = 1, .applied = applied, .before = "1"};
 }
 
+// The marks of a driver that has given the orders of the batch itself.
+const RolloutMarks own{.batch = 0, .prepare = 0, .apply = 0};
+
 TEST_CASE("an undo waits a minute for a silent node, and ten for one that is there") {
   Bench bench(undone, goes_back);
   bench.answer("a", "r.undo-prepare.1");
@@ -101,9 +104,34 @@ TEST_CASE("an undo waits a minute for a silent node, and ten for one that is the
   CHECK(bench.decision(60 * second) == "b: cannot go back: no answer to prepare");
 }
 
+TEST_CASE("a driver that takes over does not blame nodes that are there and have not begun") {
+  // There may have been a stop that no controller has seen.
+  SECTION("a node that does not apply is left") {
+    Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+    bench.soaks("a", UpgradePhase::soaked);
+    CHECK(bench.decision(0) == "waits until 240");
+    CHECK(bench.decision(240 * second) == "b: another controller took over before it began");
+  }
+  SECTION("a node that does not prepare is ordered again") {
+    Bench bench(rolling, ordered(NodeStage::preparing, "r.prepare.1"));
+    bench.answer("a", "r.prepare.1");
+    CHECK(bench.decision(0) == "waits until 600");
+    CHECK(bench.decision(600 * second) == "orders r.prepare.2 to b; ");
+  }
+  SECTION("a silent node has failed") {
+    Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
+    bench.soaks("a", UpgradePhase::soaked);
+    bench.fall_silent("b");
+    CHECK(bench.decision(0) == "waits until 240");
+    CHECK(bench.decision(240 * second) ==
+          "b: has not soaked in time to be confirmed with the others");
+  }
+}
+
 TEST_CASE("a node that prepares again and falls silent is not waited for without an end") {
   Bench bench(rolling, ordered(NodeStage::preparing, "r.prepare.1", true));
   bench.answer("a", "r.prepare.1");
+  bench.fall_silent("b");
   // The driver has taken the rollout over, so it does not know when the nodes were ordered to
   // apply.
   CHECK(bench.decision(0) == "waits until 600");
@@ -132,6 +160,7 @@ TEST_CASE("a node that a stop keeps from applying in time is left as it is") {
   bench.put(key_of(KeyKind::node_upgrade, {"a", "shop"}),
             write_record(Upgrade{.phase = UpgradePhase::soaked, .attempt = "r.apply.1"}));
   const bool is_stopped = GENERATE(true, false);
+  bench.facts.marks = own;
   if (is_stopped) bench.put(key_of(KeyKind::stop), write_record(Stop{}));
   CHECK(bench.decision(0) == "waits until 240");
   bench.view.take_absent(key_of(KeyKind::stop));
@@ -143,7 +172,7 @@ TEST_CASE("a node that a stop keeps from applying in time is left as it is") {
 TEST_CASE("a node that begins late because of a stop, and does not soak in time, is left") {
   Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
   bench.soaks("a", UpgradePhase::soaked);
-  CHECK(bench.decision(0) == "waits until 240");
+  bench.facts.marks = own;
   bench.put(key_of(KeyKind::stop), write_record(Stop{}));
   CHECK(bench.decision(1 * second) == "waits until 240");
   bench.view.take_absent(key_of(KeyKind::stop));
@@ -156,7 +185,7 @@ TEST_CASE("a stop excuses an interrupted node that prepares again and is late") 
   Bench bench(rolling, ordered(NodeStage::applying, "r.apply.1", true));
   bench.soaks("a", UpgradePhase::soaking);
   bench.answer("b", "r.apply.1", std::string(result_interrupted));
-  bench.facts.marks = {.batch = 0, .prepare = 0, .apply = 0};
+  bench.facts.marks = own;
   bench.put(key_of(KeyKind::stop), write_record(Stop{}));
   bench.decision(0);
   bench.view.take_absent(key_of(KeyKind::stop));
@@ -171,6 +200,7 @@ TEST_CASE("an interrupted node that may not begin again in time is left") {
   bench.soaks("a", UpgradePhase::soaking);
   bench.answer("b", "r.apply.1", std::string(result_interrupted));
   const bool is_stopped = GENERATE(true, false);
+  bench.facts.marks = own;
   if (is_stopped) bench.put(key_of(KeyKind::stop), write_record(Stop{}));
   if (!is_stopped) bench.facts.window = {.is_open = false, .until = 5'000 * second};
   CHECK(bench.decision(0) == "waits until 240");
