@@ -68,13 +68,18 @@ void RolloutTask::take_all(const Reading& reading) {
   judge_.take_all(reading);
 }
 
-// Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. All
-// windows must be open, and must stay open for as long as a node waits for the command `confirm`. A
-// node that gets no `confirm` in this time goes back to the old version by itself, so no upgrade is
-// under way after this time.
+// Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. The
+// windows of all nodes that have not ended must be open, and must stay open for as long as a node
+// waits for the command `confirm`. A node that gets no `confirm` in this time goes back to the old
+// version by itself, so no upgrade is under way after this time.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
-  return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
+  std::vector<std::string> nodes = view_.batch();
+  std::erase_if(nodes, [this](const std::string& node) {
+    const Standing what = stand_of(view_, view_.sight(node)).what;
+    return what == Standing::ended || what == Standing::left;
+  });
+  return windows_.opening(nodes, confirm_ms(view_.rollout->terms), now);
 }
 
 // Updates the judge, which compares the nodes that run the new version with those that run the old

@@ -16,6 +16,7 @@ std::vector<std::string> nodes_to_begin(const Rollout& rollout, const Reading& r
   if (rollout.state != RolloutState::rolling) return {};
   std::vector<std::string> nodes;
   std::set<std::string> begun;
+  std::set<std::string> ended;
   for (const KeyValue& found : reading.found) {
     const auto key = parse_key(found.key);
     if (!key) continue;
@@ -27,12 +28,17 @@ std::vector<std::string> nodes_to_begin(const Rollout& rollout, const Reading& r
     if (key->kind != KeyKind::rollout_node) continue;
     const auto node = read_record<RolloutNode>(found.value);
     const auto stage = node ? node.value().stage : NodeStage::unknown;
-    const bool is_to_begin = stage == NodeStage::waiting || stage == NodeStage::preparing;
+    const bool is_again = stage == NodeStage::not_judged && node.value().again < rollout.again;
+    const bool is_to_begin =
+        is_again || stage == NodeStage::waiting || stage == NodeStage::preparing;
     if (!is_to_begin) begun.insert(key->names[1]);
+    if (is_end(stage) && !is_again) ended.insert(key->names[1]);
   }
   const bool have_all_begun = std::ranges::all_of(
       nodes, [&begun](const std::string& node) { return begun.contains(node); });
-  return have_all_begun ? std::vector<std::string>() : nodes;
+  if (have_all_begun) return {};
+  std::erase_if(nodes, [&ended](const std::string& node) { return ended.contains(node); });
+  return nodes;
 }
 
 std::vector<std::string> nodes_to_begin(const PlanView& view) {

@@ -32,7 +32,16 @@ TEST_CASE("a rollout that may not begin its batch says what it waits for") {
                         record("/fleet/v1/rollout/r/batch/1", R"({"nodes":["n2","n3"]})"),
                         record("/fleet/v1/rollout/r/node/n2", R"({"stage":"confirmed"})")}};
   const ToBegin what{.nodes = nodes_to_begin(rollout, own), .takes = 300'000};
-  CHECK(what.nodes == std::vector<std::string>{"n2", "n3"});
+  CHECK(what.nodes == std::vector<std::string>{"n3"});
+  own.found[2].value = R"({"stage":"left"})";
+  CHECK(nodes_to_begin(rollout, own) == what.nodes);
+  own.found[2].value = R"({"stage":"not-judged"})";
+  CHECK(nodes_to_begin(rollout, own) == what.nodes);
+  Rollout once_more = rollout;
+  once_more.again = 1;
+  CHECK(nodes_to_begin(once_more, own) == std::vector<std::string>{"n2", "n3"});
+  own.found[2].value = R"({"stage":"applying"})";
+  CHECK(nodes_to_begin(rollout, own) == std::vector<std::string>{"n2", "n3"});
   own.found.push_back(record("/fleet/v1/rollout/r/node/n3", R"({"stage":"applying"})"));
   CHECK(nodes_to_begin(rollout, own).empty());
 
@@ -42,10 +51,10 @@ TEST_CASE("a rollout that may not begin its batch says what it waits for") {
   };
   CHECK(why("stop", "{}").words == "the end of the stop (fleetctl stop off)");
   const auto later = why("window/all", R"({"start":"03:00","duration_s":3600})");
-  CHECK(later.words == "n2: its window opens in 2h");
+  CHECK(later.words == "n3: its window opens in 2h");
   CHECK_FALSE(later.needs_person);
   const auto never = why("window/all", R"({"start":"01:00","duration_s":60})");
-  CHECK(never.words == "n2: it takes longer than its window is open");
+  CHECK(never.words == "n3: it takes longer than its window is open");
   CHECK(never.needs_person);
   CHECK(why("window/all", R"({"start":"01:00","duration_s":3600})").words.empty());
 }

@@ -327,6 +327,30 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   CHECK(lookups == 4);
 }
 
+TEST_CASE("the window of a node that has ended holds no batch") {
+  RolloutTask task("c", "r", no_zones);
+  const auto put = [&task](const std::string& key, const std::string& value) {
+    task.take({.key = key, .value = value, .created = 1, .modified = 1});
+  };
+  task.wall_shows(midnight, 0);
+  put(key_of(KeyKind::rollout, {"r"}),
+      write_record(Rollout{.terms = {.component = "web", .version = "2"},
+                           .state = RolloutState::rolling,
+                           .batches = 1}));
+  put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{.nodes = {"a", "b"}}));
+  put(key_of(KeyKind::node_active, {"b"}), write_record(Active{.instance = "i"}));
+  task.take(node("a", "two"));
+  task.take(window("two", at_two));
+  // The node a was removed from the cell.
+  put(key_of(KeyKind::rollout_node, {"r", "a"}),
+      write_record(RolloutNode{.stage = NodeStage::left}));
+  CHECK(std::holds_alternative<GrantLease>(task.next(1, 0)));
+  // The batch is done again, with the node a.
+  put(key_of(KeyKind::node_active, {"a"}), write_record(Active{.instance = "i"}));
+  put(key_of(KeyKind::rollout_node, {"r", "a"}), write_record(RolloutNode{}));
+  CHECK(std::holds_alternative<Wait>(task.next(1, 0)));
+}
+
 const Window at_three = [] {
   Window window = at_two;
   window.start = "03:00";
