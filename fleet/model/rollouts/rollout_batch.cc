@@ -76,11 +76,12 @@ Stand late(NodeStage stage) {
 }  // namespace
 
 RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now)
-    : terms_(view.rollout->terms),
+    : rollout_(*view.rollout),
       marks_(marks),
       now_(now),
-      spread_(is_undoing(view) && view.rollout->undo_now ? 0
-                                                         : spread_ms(terms_, view.batch().size())) {
+      spread_(is_undoing(view) && view.rollout->undo_now
+                  ? 0
+                  : spread_ms(rollout_.terms, view.batch().size())) {
   const bool takes_over = !marks.prepare && !marks.apply;
   begin_waits(view, marks, now);
   nodes_.reserve(view.batch().size());
@@ -117,22 +118,25 @@ std::optional<Ms> RolloutBatchNow::answer_by(const NodeSight& sight) const {
   // A node that gets no `confirm` in time goes back by itself. All nodes must have soaked by
   // `soaked_by`, shortly before the first node of the batch would go back. The soak takes soak_ms,
   // so it must begin before `applied_by`.
-  const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
-  const Ms applied_by = soaked_by - terms_.soak_ms;
+  const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(rollout_.terms) - confirm_margin_ms;
+  const Ms applied_by = soaked_by - rollout_.terms.soak_ms;
+  const bool is_silent = sight.instances.empty();
+  const Ms undo_ms = spread_ + (is_silent ? silent_undo_ms : prepare_ms);
   switch (record.stage) {
     case NodeStage::preparing:
-      if (record.undo && sight.instances.empty()) return *marks_.prepare + spread_ + silent_undo_ms;
+      if (record.undo) return *marks_.prepare + undo_ms;
       // This node prepares again, because its `apply` was interrupted. The other nodes of its batch
       // wait for it, so it has to soak in time with them. If none of them is on trial any more, or
       // if a driver has taken the rollout over, there is no such time.
-      if (record.applied && !record.undo && marks_.apply) return applied_by;
+      if (record.applied && marks_.apply) return applied_by;
       return *marks_.prepare + spread_ + prepare_ms;
     case NodeStage::applying:
+      if (record.undo) return std::min(*marks_.apply + undo_ms, soaked_by);
       return sight.upgrade.phase == UpgradePhase::soaking ? soaked_by : applied_by;
     case NodeStage::confirming:
       return *marks_.confirm + confirm_answer_ms;
     case NodeStage::rolling_back:
-      return *marks_.rollback + rollback_ms;
+      return *marks_.rollback + (is_silent && rollout_.undo ? silent_undo_ms : rollback_ms);
     case NodeStage::unknown:
     case NodeStage::waiting:
     case NodeStage::confirmed:

@@ -147,7 +147,7 @@ class RolloutBatchNow {
   template <class IsWanted>
   [[nodiscard]] std::vector<std::string> ids_of(const IsWanted& is_wanted) const;
 
-  const RolloutTerms& terms_;
+  const Rollout& rollout_;
   const RolloutMarks& marks_;
   Ms now_;
   Ms spread_;

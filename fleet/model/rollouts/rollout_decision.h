@@ -71,8 +71,9 @@ namespace fleet {
 // How long a node may take to fetch and verify a release. The limit is long, since network links
 // may be slow.
 inline constexpr Ms prepare_ms = 600'000;
-// How long the nodes of an undo wait for a silent node (a node without a fleet-agent that is
-// connected to the store). An undo has to be fast, since the new version may do harm meanwhile.
+// How long the nodes of an undo, and of the abort before it, wait for a silent node (a node without
+// a fleet-agent that is connected to the store). An undo has to be fast, since the new version may
+// do harm meanwhile.
 inline constexpr Ms silent_undo_ms = 60'000;
 // The order to confirm is given at least this time before the first node would go back by itself.
 inline constexpr Ms confirm_margin_ms = 30'000;

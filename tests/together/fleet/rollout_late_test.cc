@@ -104,6 +104,30 @@ TEST_CASE("an undo waits a minute for a silent node, and ten for one that is the
   CHECK(bench.decision(60 * second) == "b: cannot go back: no answer to prepare");
 }
 
+TEST_CASE("an undo waits as long for a node that falls silent after its order to apply") {
+  RolloutNode applies = goes_back;
+  applies.stage = NodeStage::applying;
+  applies.command = "r.undo-apply.1";
+  Rollout slow = undone;
+  slow.terms = {.soak_ms = 4 * 3'600 * second};
+  Bench bench(slow, applies);
+  bench.put(key_of(KeyKind::node_upgrade, {"a", "shop"}),
+            write_record(Upgrade{.phase = UpgradePhase::soaked, .attempt = "r.undo-apply.1"}));
+  CHECK(bench.decision(0) == "waits until 600");
+  bench.fall_silent("b");
+  CHECK(bench.decision(1 * second) == "waits until 60");
+  CHECK(bench.decision(60 * second).starts_with("b: cannot go back: "));
+}
+
+TEST_CASE("an abort before an undo waits as long for a silent node as the undo") {
+  const bool undoes = GENERATE(true, false);
+  Bench bench({.state = RolloutState::aborting, .undo = undoes},
+              ordered(NodeStage::rolling_back, "r.rollback.1", true));
+  CHECK(bench.decision(0) == "waits until 300");
+  bench.fall_silent("b");
+  CHECK(bench.decision(1 * second) == (undoes ? "waits until 60" : "waits until 300"));
+}
+
 TEST_CASE("a driver that takes over does not blame nodes that are there and have not begun") {
   // There may have been a stop that no controller has seen.
   SECTION("a node that does not apply is left") {
