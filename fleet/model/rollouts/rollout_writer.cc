@@ -213,6 +213,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
   record.error = brief(ending.error);
   const bool has_failed = ending.stage == NodeStage::failed || ending.stage == NodeStage::kept;
   record.evidence = has_failed ? evidence_of(view_, ending.node) : std::vector<Capsule>{};
+  // A person has removed the node's own desired version meanwhile, so an undo must not restore it.
+  if (ending.stage == NodeStage::confirmed && !sight.desired) record.desired_before.clear();
   put_node(ending.node, record);
   if (ending.stage == NodeStage::failed) ++rollout_.failed;
   if (ending.stage == NodeStage::kept) ++rollout_.kept;

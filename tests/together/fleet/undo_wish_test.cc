@@ -52,6 +52,41 @@ TEST_CASE("an undo gives a node the wish from before the rollout") {
   CHECK(kept_for_undo({.phase = UpgradePhase::failed, .attempt = "r1.apply.1", .to = "3"}) == wish);
 }
 
+// Confirms a node whose own desired version was `wish` before the rollout, and is `now` today.
+// Returns the desired version that an undo of the rollout would give back to the node.
+std::vector<Desired> kept_when_confirmed(const std::optional<Desired>& now) {
+  RolloutView view{.id = "r"};
+  const auto put = [&view](const std::string& key, const std::string& value) {
+    view.take({.key = key, .value = value, .created = 1, .modified = 1});
+  };
+  put(key_of(KeyKind::rollout, {"r"}),
+      write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                           .state = RolloutState::rolling,
+                           .batches = 1}));
+  put(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"n"}}));
+  put(key_of(KeyKind::rollout_node, {"r", "n"}),
+      write_record(RolloutNode{.stage = NodeStage::confirming,
+                               .command = "r.confirm.1",
+                               .attempt = 1,
+                               .applied = true,
+                               .before = "1",
+                               .desired_before = {wish}}));
+  put(key_of(KeyKind::node_upgrade, {"n", "agent"}),
+      write_record(Upgrade{.phase = UpgradePhase::done, .attempt = "r.apply.1"}));
+  if (now) put(key_of(KeyKind::node_desired, {"n", "agent"}), write_record(*now));
+  const RolloutDecision last = decide(view, {}, 0);
+  for (const Put& one : std::get<Write>(last.what).transaction.puts) {
+    if (one.key == key_of(KeyKind::rollout_node, {"r", "n"}))
+      return read_record<RolloutNode>(one.value).value().desired_before;
+  }
+  return {};
+}
+
+TEST_CASE("an undo does not bring back a wish that a person has removed during the rollout") {
+  CHECK(kept_when_confirmed(wish) == std::vector<Desired>{wish});
+  CHECK(kept_when_confirmed(std::nullopt).empty());
+}
+
 TEST_CASE("an undo gives a node that its wish has failed on the version that it runs") {
   const Upgrade failed{
       .phase = UpgradePhase::failed, .attempt = "desired.?.1", .error = "broken", .to = "3"};
