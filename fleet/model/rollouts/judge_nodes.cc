@@ -82,10 +82,15 @@ bool JudgeWatch::is_silent(const std::string& node) const {
   return found == heard_.end() || found->second.instances.empty();
 }
 
-bool JudgeWatch::are_many_silent() const {
-  const auto silent = std::count_if(unmoved_.begin(), unmoved_.end(),
-                                    [this](const std::string& node) { return is_silent(node); });
-  return silent * judge_silent_share > static_cast<std::int64_t>(unmoved_.size());
+bool JudgeWatch::are_many_silent(const RolloutView& view) const {
+  std::int64_t nodes = 0;
+  std::int64_t silent = 0;
+  for (const std::string& node : unmoved_) {
+    if (!view.sight(node).is_in_cell) continue;
+    ++nodes;
+    silent += is_silent(node) ? 1 : 0;
+  }
+  return silent * judge_silent_share > nodes;
 }
 
 void JudgeWatch::fail(const std::string& node, Ms now) {
@@ -118,8 +123,14 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
 }
 
 void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
-  const bool many_silent = are_many_silent();
+  const bool many_silent = are_many_silent(view);
   for (auto& [node, part] : parts_) {
+    // A node that was removed from the cell is not compared before it joins again.
+    if (!view.sight(node).is_in_cell) {
+      cohorts_->leave(node, now);
+      part = {.enters = now, .is_lost = true};
+      continue;
+    }
     if (part.enters) {
       enter(view, node, part, now);
       continue;

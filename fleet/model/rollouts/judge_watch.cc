@@ -183,7 +183,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;
-  if (verdict_ == Verdict::worse || !(is_early || is_unheard || are_many_silent())) return;
+  if (verdict_ == Verdict::worse || !(is_early || is_unheard || are_many_silent(view))) return;
   is_waited_for_ = true;
   verdict_ = Verdict::not_known;
   found_.words += is_early ? "; this driver has looked for less than two minutes"

@@ -146,7 +146,7 @@ class JudgeWatch {
   [[nodiscard]] double alpha_of_failures(const RolloutView& view) const;
   void fail(const std::string& node, Ms now);
   [[nodiscard]] bool is_silent(const std::string& node) const;
-  [[nodiscard]] bool are_many_silent() const;
+  [[nodiscard]] bool are_many_silent(const RolloutView& view) const;
   void conclude(const RolloutView& view, Ms now);
   void judge_batch(const RolloutView& view, Ms now);
   void count_bake();

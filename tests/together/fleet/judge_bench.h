@@ -110,6 +110,12 @@ struct JudgeBench : DriverWork {
       tell(KeyErased{key, store.revision(), true});
     }
   }
+  void is_removed(const std::string& node) {
+    is_silent(node);
+    const std::string active = key_of(KeyKind::node_active, {node});
+    store.erase(active);
+    tell(KeyErased{active, store.revision(), true});
+  }
   // Reports that the nodes of the first batch have prepared and applied the release, and that their
   // soak has begun: the new version must now work for some time.
   void first_soaks(const std::string& component = "agent") {

@@ -164,6 +164,26 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   CHECK(bench.judge().control_failed == 0);
 }
 
+TEST_CASE("a node that a person removes from the cell has not failed, and hides no failure") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  for (const std::string& node : bench.last(120))
+    bench.is_removed(node);
+  bench.is_silent(bench.first[0]);
+  bench.wait(8 * minute);
+  CHECK(bench.judge().control_failed == 0);
+  CHECK(bench.judge().fresh_failed == 1);
+
+  bench.first_reports(UpgradePhase::done);
+  bench.wait(minute);
+  for (std::size_t i = 1; i < 9; ++i)
+    bench.is_removed(bench.first[i]);
+  bench.wait(7 * minute);
+  CHECK(bench.judge().fresh_failed == 1);
+  CHECK(bench.rollout().state == RolloutState::rolling);
+}
+
 TEST_CASE("another version of fleet-agent is an upgrade and no failure") {
   Bench bench(600, NodeOrder::random, "web");
   bench.first_soaks("web");
