@@ -26,6 +26,7 @@ std::string next_of(const fleet::Window& window) {
   const auto now = static_cast<fleet::UnixSeconds>(std::time(nullptr));
   const auto next = fleet::next_window(window, zone.value(), now);
   if (!next) return "never";
+  if (next->begins <= now && next->ends == fleet::never_ends) return "always open";
   if (next->begins <= now) return "open for " + fleet::countdown(next->ends - now);
   return "in " + fleet::countdown(next->begins - now);
 }

@@ -47,6 +47,7 @@ JsonTree window_state(const Window& window, const StateMoment& moment) {
   }
   const bool is_open = open->begins <= moment.now;
   tree.members["status"] = json_text(is_open ? "open" : "closed");
+  if (is_open && open->ends == never_ends) return tree;
   tree.members[is_open ? "closes" : "next"] =
       json_text(countdown((is_open ? open->ends : open->begins) - moment.now));
   return tree;

@@ -79,11 +79,13 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   // until a week from today, so that each day of the week is tried.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
+  bool has_gap = false;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
     if (!is_of_day(window, day)) continue;
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
     const UnixSeconds ends = begins + window.duration_s;
-    if (next && begins > next->ends) break;
+    has_gap = next && begins > next->ends;
+    if (has_gap) break;
     // If the window opens again before the earlier opening ends, both count as one opening.
     if (next) {
       next->ends = std::max(next->ends, ends);
@@ -91,6 +93,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
       next = OpenWindow{begins, ends};
     }
   }
+  // An opening without a gap in a whole week has none in the next week either.
+  if (next && !has_gap && next->ends - next->begins >= 7 * day_seconds) next->ends = never_ends;
   return next;
 }
 

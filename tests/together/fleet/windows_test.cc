@@ -131,6 +131,16 @@ TEST_CASE("a window of every whole day is always open, and an invalid one never"
   for (int hour = 0; hour < 48; ++hour) {
     CHECK(may_begin(always, TimeZone::utc(), at(2026, 7, 4, hour), 0));
   }
+  CHECK(next_window(always, TimeZone::utc(), at(2026, 7, 4))->ends == never_ends);
+  CHECK(may_begin(always, TimeZone::utc(), at(2026, 7, 4), 30 * 86'400));
+  const Window whole_week{.days = {"mon"}, .start = "10:00", .duration_s = 7 * 86'400};
+  CHECK(next_window(whole_week, TimeZone::utc(), at(2026, 7, 4))->ends == never_ends);
+  const Window six_days{
+      .days = {"mon", "tue", "wed", "thu", "fri", "sat"}, .start = "00:00", .duration_s = 86'400};
+  CHECK(next_window(six_days, TimeZone::utc(), at(2026, 7, 6))->ends == at(2026, 7, 12));
+  const Window late_saturday{.days = {"sat"}, .start = "10:00", .duration_s = 60};
+  CHECK(next_window(late_saturday, TimeZone::utc(), at(2026, 7, 4, 11))->ends ==
+        at(2026, 7, 11, 10, 1));
   CHECK(why_no_window({.start = "24:00", .duration_s = 60}) == "start \"24:00\" is no HH:MM");
   CHECK(why_no_window({.start = "2:00", .duration_s = 60}) == "start \"2:00\" is no HH:MM");
   CHECK(why_no_window({.start = "02:00"}) == "a duration is a minute to seven days");
