@@ -188,8 +188,7 @@ class DesiredDecider {
       const auto node = view_.nodes().find(id);
       if (node != view_.nodes().end() && may_be_down(node->second)) continue;
       Transaction transaction = fenced();
-      for (const std::string& key : budgets_->held(run(), id))
-        transaction.erases.push_back({.key = key});
+      static_cast<void>(budgets_->give_back(transaction, run(), id));
       return DesiredDecision{.transaction = transaction};
     }
     return std::nullopt;

@@ -266,17 +266,20 @@ PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>&
   return answer;
 }
 
-std::vector<std::string> Budgets::held(const std::string& by, const std::string& node) const {
-  std::vector<std::string> keys;
+bool Budgets::give_back(Transaction& transaction, const std::string& by,
+                        const std::string& node) const {
+  bool any = false;
   for (const auto& [domain, places] : taken_) {
     for (const auto& [number, taken] : places) {
-      if (taken.by == by && taken.node == node) {
-        keys.push_back(
-            key_of(KeyKind::place, {domain.first, domain.second, std::to_string(number)}));
-      }
+      if (taken.by != by || taken.node != node) continue;
+      const std::string key =
+          key_of(KeyKind::place, {domain.first, domain.second, std::to_string(number)});
+      transaction.compares.push_back({.key = key, .revision = taken.modified});
+      transaction.erases.push_back({.key = key});
+      any = true;
     }
   }
-  return keys;
+  return any;
 }
 
 std::set<std::string> Budgets::nodes_of(const std::string& by) const {

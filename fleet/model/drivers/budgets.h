@@ -89,9 +89,10 @@ class Budgets {
   [[nodiscard]] std::vector<PlacedNode> placed(const std::vector<std::string>& nodes) const;
   // Returns the settings of all budgets as one string, such as `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
-  // Returns the keys of the budget places that the run `by` (a rollout, plan or desired version)
-  // has taken for this node.
-  [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
+  // Adds to the transaction that the run `by` (a rollout, plan or desired version) gives back the
+  // places that it has taken for this node. Returns whether there are any. The store refuses the
+  // transaction if another run has taken one of them over meanwhile.
+  bool give_back(Transaction& transaction, const std::string& by, const std::string& node) const;
   // Returns the nodes for which the run `by` (a rollout, plan or desired version) has taken budget
   // places.
   [[nodiscard]] std::set<std::string> nodes_of(const std::string& by) const;

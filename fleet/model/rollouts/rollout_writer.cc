@@ -154,11 +154,8 @@ void RolloutWriter::take_places(const PlacesAnswer& answer) {
 }
 
 bool RolloutWriter::free_places(const std::string& node) {
-  if (facts_.budgets == nullptr) return false;
-  const auto keys = facts_.budgets->held(claim_of(view_), node);
-  for (const std::string& key : keys)
-    transaction_.erases.push_back({.key = key});
-  return !keys.empty();
+  return facts_.budgets != nullptr &&
+         facts_.budgets->give_back(transaction_, claim_of(view_), node);
 }
 
 void RolloutWriter::put_node(const std::string& node, const RolloutNode& record) {

@@ -51,8 +51,9 @@ struct Bench {
     }
   }
   void frees(const std::string& by, const std::string& node) {
-    for (const std::string& key : budgets.held(by, node))
-      store.erase(key);
+    Transaction transaction;
+    static_cast<void>(budgets.give_back(transaction, by, node));
+    REQUIRE(std::holds_alternative<Committed>(store.commit(transaction)));
     look();
   }
   std::size_t places() const { return store.read({prefix_of(KeyKind::place)}).found.size(); }
@@ -146,7 +147,21 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
   Bench bench(R"({"unavailable.site":"2","unavailable.rack":"1"})");
   CHECK(bench.takes("rollout/r1", {"n1", "n2"}, 1).empty());
   CHECK(bench.places() == 2);
-  CHECK(bench.budgets.held("rollout/r1", "n1").size() == 1);
+  Transaction frees;
+  CHECK(bench.budgets.give_back(frees, "rollout/r1", "n1"));
+  CHECK(frees.erases.size() == 1);
+}
+
+TEST_CASE("a run gives back no place that another run has taken over meanwhile") {
+  Bench bench;
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());
+  Transaction frees;
+  CHECK(bench.budgets.give_back(frees, "rollout/r1", "n1"));
+  // The node n1 is removed from the cell, so another run may take its place.
+  bench.store.put(frees.erases.at(0).key,
+                  write_record(BudgetPlace{.node = "n2", .by = "rollout/r2", .value = "north"}));
+  CHECK_FALSE(std::holds_alternative<Committed>(bench.store.commit(frees)));
+  CHECK(bench.places() == 1);
 }
 
 // ---- when the driver of a plan takes places of a budget, and when it gives them back
