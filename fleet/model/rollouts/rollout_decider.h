@@ -126,6 +126,12 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> unjudged() const {
     return in(NodeStage::not_judged, Standing::ended);
   }
+  // Returns whether a node of the batch goes on with its order to apply, so that the time until it
+  // goes back by itself is passing.
+  [[nodiscard]] bool is_any_on_trial() const {
+    return !in(NodeStage::applying, Standing::pending).empty() ||
+           !in(NodeStage::applying, Standing::ready).empty();
+  }
   // Returns whether the batch has begun: at least one node has an order to carry out, or all nodes
   // have already got their first order.
   [[nodiscard]] bool has_begun() const;
@@ -215,9 +221,8 @@ class RolloutDecider {
   // step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
-  [[nodiscard]] bool is_any_on_trial() const;
   [[nodiscard]] bool is_any_pending(NodeStage stage) const;
-  [[nodiscard]] What wait_for_answers() const;
+  [[nodiscard]] What wait_for_answers() const { return Wait{batch_.first_answer_by()}; }
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();

@@ -100,7 +100,7 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   for (const std::string& id : nodes) {
     if (!writer.has_room()) break;
     writer.order(id, batch_.standing_of(id), step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
-    if (begins && !is_any_on_trial()) marks_.held.erase(id);
+    if (begins && !batch_.is_any_on_trial()) marks_.held.erase(id);
   }
   mark(step);
   writer.rollout().waits_for.clear();
@@ -121,7 +121,7 @@ What RolloutDecider::ask_control(RolloutWriter& writer) const {
 void RolloutDecider::mark(RolloutStep step) {
   if (step == RolloutStep::prepare) marks_.prepare = now_;
   // Nodes that prepare while no node is on trial get a time of their own for `apply`.
-  if (step == RolloutStep::prepare && !is_any_on_trial()) marks_.apply.reset();
+  if (step == RolloutStep::prepare && !batch_.is_any_on_trial()) marks_.apply.reset();
   // The wait begins with the first nodes that get the order. The mark of an earlier decision does
   // not count if the store did not carry that decision out.
   if (step == RolloutStep::apply && batch_.in(NodeStage::applying).empty()) marks_.apply = now_;
@@ -236,19 +236,8 @@ What RolloutDecider::wait_to_begin() const {
   return Wait{answer && opens ? std::min(answer, opens) : answer ? answer : opens};
 }
 
-// Returns whether a node of the batch has its order to apply and goes on with it, so that the time
-// until it goes back by itself is passing.
-bool RolloutDecider::is_any_on_trial() const {
-  return is_any_pending(NodeStage::applying) ||
-         !batch_.in(NodeStage::applying, Standing::ready).empty();
-}
-
 bool RolloutDecider::is_any_pending(NodeStage stage) const {
   return !batch_.in(stage, Standing::pending).empty();
-}
-
-What RolloutDecider::wait_for_answers() const {
-  return Wait{batch_.first_answer_by()};
 }
 
 // Pauses a rollout whose batch has gone back because the judge or a gate gave no verdict on it.
