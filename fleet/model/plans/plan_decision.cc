@@ -204,13 +204,14 @@ class PlanDecider {
     return frees || ids.empty() ? frees : take_places(ids);
   }
 
-  // Gives back the budget places of all members except those in `but`. Returns no value if there
-  // are no such places.
+  // Gives back the budget places of all members except those in `but`. The store refuses this if
+  // another run has taken one of them over. Returns no value if there are no such places.
   std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
                                           const std::string& news = "") {
-    for (const auto& [key, node] : view_.places) {
-      if (std::find(but.begin(), but.end(), node) != but.end()) continue;
-      if (transaction_.erases.size() + 2 == operations_max) break;
+    for (const auto& [key, place] : view_.places) {
+      if (std::find(but.begin(), but.end(), place.node) != but.end()) continue;
+      if (transaction_.compares.size() == operations_max) break;
+      transaction_.compares.push_back({.key = key, .revision = place.revision});
       transaction_.erases.push_back({.key = key});
     }
     return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));

@@ -78,6 +78,14 @@ struct SeenWish {
   bool operator==(const SeenWish&) const = default;
 };
 
+// A budget place that the plan has taken.
+struct TakenPlace {
+  std::string node = {};
+  Revision revision = 0;
+
+  bool operator==(const TakenPlace&) const = default;
+};
+
 struct PlanView {
   std::string name = {};
   Plan plan = {};
@@ -89,8 +97,7 @@ struct PlanView {
   std::map<std::string, Once> once = {};  // the records once/PLAN/STEP, by the steps' names
   // The rollouts that runs of this plan have begun, by the names of the rollouts.
   std::map<std::string, Rollout> rollouts = {};
-  // The budget places that the plan has taken: the node of each place, by the place's key.
-  std::map<std::string, std::string> places = {};
+  std::map<std::string, TakenPlace> places = {};  // by the keys of the places
   // The cell's desired versions, by component.
   std::map<std::string, SeenWish> wishes = {};
   bool stopped = false;   // the record `stop` exists, so nothing may begin

@@ -51,7 +51,8 @@ void PlanView::take(const KeyValue& record) {
   if (key->kind == KeyKind::place) {
     places.erase(record.key);
     const auto read = read_record<BudgetPlace>(record.value);
-    if (read && read.value().by == place_owner(name)) places[record.key] = read.value().node;
+    if (read && read.value().by == place_owner(name))
+      places[record.key] = {read.value().node, record.modified};
   }
   if (key->kind == KeyKind::rollout && key->names[0].starts_with(name + ".")) {
     const auto read = read_record<Rollout>(record.value);
@@ -84,16 +85,19 @@ namespace {
 
 // Returns the transactions that erase the plan's records. Each transaction compares the plan's own
 // record, and the last transaction erases it. So if the erasing is interrupted, it can be
-// continued.
+// continued. The store refuses a transaction if another run has taken one of its budget places
+// over.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});
   erases.push_back({.key = key});
   std::vector<Transaction> parts;
   for (Erase& erase : erases) {
-    if (parts.empty() || parts.back().erases.size() == operations_max) {
+    if (parts.empty() || parts.back().erases.size() + 1 == operations_max) {
       parts.push_back({.compares = {{.key = key, .revision = view.revision}}});
     }
+    if (const auto place = view.places.find(erase.key); place != view.places.end())
+      parts.back().compares.push_back({.key = erase.key, .revision = place->second.revision});
     parts.back().erases.push_back(std::move(erase));
   }
   return parts;
@@ -103,7 +107,7 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
 // the budget places that the plan has taken.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
-  for (const auto& [key, node] : view.places)
+  for (const auto& [key, place] : view.places)
     erases.push_back({.key = key});
   for (const std::string& id : view.ids) {
     erases.push_back({.key = key_of(KeyKind::node_plan, {id, view.name})});

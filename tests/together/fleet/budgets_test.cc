@@ -349,6 +349,33 @@ TEST_CASE("a halted plan keeps its places until a person recovers it") {
                     [&](const Erase& erase) { return erase.key == place; }));
 }
 
+TEST_CASE("a plan gives back no place that another run has taken over meanwhile") {
+  Bench bench;
+  bench.takes("plan/p", {"n1"});
+  PlanView view{.name = "p", .plan = plan_of(StepClass::any), .revision = 1, .ids = {"n1"}};
+  for (const KeyValue& found : bench.store.read({prefix_of(KeyKind::place)}).found)
+    view.take(found);
+  REQUIRE(view.places.size() == 1);
+  const std::string place = view.places.begin()->first;
+  Transaction back;
+  SECTION("at its end") {
+    view.plan.state = PlanState::stopping;
+    view.plan.back = true;
+    view.members["n1"] = {{.phase = MemberPhase::resumed}, 1};
+    const auto next = decide_plan(view, PlanFacts{.budgets = &bench.budgets}, 0);
+    REQUIRE(next.transaction);
+    back = *next.transaction;
+  }
+  SECTION("when a person recovers it") {
+    view.plan.state = PlanState::halted;
+    back = recover_plan(view).at(0);
+  }
+  std::erase_if(back.compares, [&](const Compare& one) { return one.key != place; });
+
+  bench.store.put(place, write_record(BudgetPlace{.node = "n2", .by = "rollout/r"}));
+  CHECK_FALSE(std::holds_alternative<Committed>(bench.store.commit(back)));
+}
+
 // ---- when the driver of a rollout takes places of a budget, and when it gives them back
 
 // A rollout over two nodes of one site. The budget allows that two nodes of a site are down at the
