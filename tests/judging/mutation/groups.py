@@ -30,6 +30,10 @@ CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table
         'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_messages',
         'init_news', 'init_pace', 'heartbeat', 'attempts', 'control', 'status', 'number',
         'options')))
+# The directories with the decisions of the fleet's controllers, and the test programs that may kill
+# their mutants.
+FLEET = tuple(f'fleet/model/{name}' for name in ('rollouts', 'plans', 'desired', 'drivers'))
+FLEET_TESTS = ('tests/together/fleet/walks', 'tests/together/fleet/wing')
 PROTOCOL_TESTS = tuple(f'tests/decisions/unit/{name}' for name in (
     'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 
@@ -45,6 +49,7 @@ class Group:
     listed: bool
     patient: bool  # true if the tests start processes, and so may be slow
     tests: tuple  # the beginnings of the paths of the tests that may kill the mutants
+    is_usual: bool = True  # False: the group is tried only if PARTS names it
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)
@@ -79,4 +84,7 @@ def groups():
                'tests/together/regression/')),
         Group('agent', 'what an agent links', agent, 0.85, False, True,
               ('tests/decisions/unit/agent_', 'tests/decisions/unit/failing_agent')),
+        Group('fleet', 'the decisions of the controllers',
+              sorted(path for directory in FLEET for path in sources(directory)), 0.75, False,
+              False, FLEET_TESTS, is_usual=False),
     ]

@@ -12,7 +12,8 @@ import subprocess
 
 import weave
 
-COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging',
+COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging', 'fleet',
+          'tools', 'tests/together/fleet', 'tests/together/releases', 'tests/together/agentify',
           'tests/decisions/decisions.mk', 'tests/decisions/unit', 'tests/decisions/scenario',
           'tests/decisions/explore', 'tests/support', 'tests/together/integration',
           'tests/together/regression', 'tests/judging/mutation/mutant.h']
@@ -139,6 +140,8 @@ class Tree:
         tests = [t for kind in ('decisions/unit', 'decisions/scenario', 'decisions/explore',
                                   'together/integration', 'together/regression')
                  for t in sorted(glob.glob(f'tests/{kind}/*_test.cc'))]
+        # The tests of the fleet are linked into two programs.
+        tests += ['tests/together/fleet/walks.cc', 'tests/together/fleet/wing.cc']
         programs = [t[:-len('.cc')] for t in tests
                     if t.startswith(self.wanted_tests) and 'sample_agent' not in t and
                     not os.path.basename(t).startswith(NO_KILLERS)]
