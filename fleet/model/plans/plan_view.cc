@@ -236,7 +236,7 @@ std::vector<Transaction> recover_plan(const PlanView& view) {
   std::vector<Erase> erases = of_members(view);
   erases.push_back({.key = key_below(prefix_of(KeyKind::once) + view.name), .subtree = true});
   std::vector<Transaction> parts = erasure(view, std::move(erases));
-  Transaction restoring{.compares = parts.front().compares};
+  Transaction restoring{.compares = {parts.front().compares.front()}};
   restore_wish(restoring, view);
   if (restoring.compares.size() > 1) parts.insert(parts.begin(), std::move(restoring));
   return parts;
