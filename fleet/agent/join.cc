@@ -113,8 +113,8 @@ Shown shown_by(const std::string& controller, const std::string& digest, JoinRep
 }
 
 // Returns which of the certificates is not valid at the time of this machine's clock, or an empty
-// string if all are valid, or if the authority has not signed the controller's certificate. The
-// text does not contain the changing time, so that it is logged once.
+// string if all are valid. Also returns an empty string if the authority has not signed the
+// controller's certificate. The text does not contain the changing time, so that it is logged once.
 std::string why_wrong_clock(const Shown& shown, UnixSeconds now) {
   if (!is_signed_by(shown.own, shown.authority)) return "";
   for (const auto& [whose, certificate] :

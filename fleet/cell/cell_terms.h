@@ -84,9 +84,9 @@ struct CertificatePlan {
   std::vector<std::string> refused = {};  // the reasons for the refusal, one sentence each
 };
 // Decides which certificates to make; never replaces an existing one. `there` has the existing
-// files, by the names FILE. An authority whose files are missing is not made anew if a certificate
+// files, by their names. An authority whose files are missing is not made anew if a certificate
 // exists that it has signed: nobody would accept that certificate any more. For the same reason, no
-// sentence advises to move away an authority that has signed a certificate.
+// message advises to move away an authority that has signed a certificate.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);

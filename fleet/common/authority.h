@@ -25,8 +25,9 @@ struct CertificateNeed {
   bool is_authority = false;
   std::vector<std::string> addresses = {};  // the IP addresses that the certificate must have
 };
-// Returns why the certificate does not meet the conditions `need` at any time, or an empty string.
-// Checks its name, role, authority and addresses and, unless `key` is empty, its private key.
+// Returns why the certificate does not meet the conditions `need`, or an empty string. Checks its
+// name, role, authority and addresses and, unless `key` is empty, its private key, but not its
+// validity.
 [[nodiscard]] std::string why_mismatched(const std::string& certificate, const std::string& key,
                                          const CertificateNeed& need);
 // Returns why the certificate is not valid at the time `now` of this machine's clock, or an empty

@@ -35,7 +35,7 @@ struct ConfigMoment {
 
 // Returns whether the request asks for a list of records.
 [[nodiscard]] bool asks_for_list(const Request& request, const std::string& rest);
-// Returns the records of a list from a copy of all records.
+// Returns the records that a request for a list asks for, from a copy of all records.
 [[nodiscard]] std::vector<KeyValue> records_listed(
     const std::string& rest, const std::map<std::string, KeyValue, std::less<>>& copy);
 

@@ -140,9 +140,9 @@ inline constexpr std::size_t requests_max = 16;
 }
 
 // Returns how the last upgrade with this id ended, or null if it has not ended. An agent may choose
-// the same id for several upgrades. While one of them is under way, the endings of the earlier ones
-// do not count: they have another time `accepted`. With `accepted`, only the ending of the upgrade
-// with this time counts.
+// the same id for several upgrades: then their times `accepted` differ. While one of them is under
+// way, the endings of the others do not count. If `accepted` is given, only the upgrade with this
+// time counts.
 [[nodiscard]] inline const Ending* find_ending(
     const Status& status, const std::string& id,
     const std::optional<Moment>& accepted = std::nullopt) {

@@ -205,7 +205,7 @@ class PlanDecider {
   }
 
   // Gives back the budget places of all members except those in `but`. The store refuses this if
-  // another run has taken one of them over. Returns no value if there are no such places.
+  // another run has taken over one of these places. Returns no value if there are no such places.
   std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
                                           const std::string& news = "") {
     for (const auto& [key, place] : view_.places) {

@@ -20,9 +20,9 @@
 
 namespace fleet {
 
-// Returns the nodes of the rollout's batch that have not ended, if some of them have not begun to
-// run the new version. Otherwise nothing is to begin now, and the result is empty. `reading` has
-// the rollout's records.
+// Returns the nodes of the rollout's batch that have not ended. If all of them have begun to run
+// the new version, nothing is to begin now, and the result is empty. `reading` has the rollout's
+// records.
 [[nodiscard]] std::vector<std::string> nodes_to_begin(const Rollout& rollout,
                                                       const Reading& reading);
 // Returns all members of the plan if the plan runs and has not begun its first step. Otherwise the

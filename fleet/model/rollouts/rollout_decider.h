@@ -126,8 +126,8 @@ class RolloutBatchNow {
   [[nodiscard]] std::vector<std::string> unjudged() const {
     return in(NodeStage::not_judged, Standing::ended);
   }
-  // Returns whether a node of the batch goes on with its order to apply, so that the time until it
-  // goes back by itself is passing.
+  // Returns whether a node of the batch has got its `apply` and not been interrupted, so that it
+  // goes back by itself if it gets no `confirm` in time.
   [[nodiscard]] bool is_any_on_trial() const {
     return !in(NodeStage::applying, Standing::pending).empty() ||
            !in(NodeStage::applying, Standing::ready).empty();

@@ -120,7 +120,7 @@ What RolloutDecider::ask_control(RolloutWriter& writer) const {
 
 void RolloutDecider::mark(RolloutStep step) {
   if (step == RolloutStep::prepare) marks_.prepare = now_;
-  // Nodes that prepare while no node is on trial get a time of their own for `apply`.
+  // If no node is on trial, the time for `apply` begins anew with the next `apply`.
   if (step == RolloutStep::prepare && !batch_.is_any_on_trial()) marks_.apply.reset();
   // The wait begins with the first nodes that get the order. The mark of an earlier decision does
   // not count if the store did not carry that decision out.

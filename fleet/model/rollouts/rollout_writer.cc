@@ -64,7 +64,8 @@ Desired wish_before(const NodeSight& sight) {
 }
 
 // Returns whether a person has pinned the node, that is, has given it a desired version of its own,
-// since this rollout's first order to the node. Each order of a person has another trace.
+// since this rollout's first order to the node. Each order of a person has a trace of its own, so a
+// trace that the rollout has not seen shows a newer order.
 bool is_pinned_since_first_order(const NodeSight& sight) {
   if (!sight.desired || !sight.desired->pinned) return false;
   const auto& before = sight.node.desired_before;

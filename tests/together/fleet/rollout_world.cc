@@ -185,7 +185,8 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
   for (std::size_t i = 0; asked_gates_ && !driver_->is_over() && i < setup_.gate_says.size(); ++i)
     some.push_back({Move::gate_answers, i});
   if (lags_) some.push_back({Move::watch_reports});
-  // Time passes if only a fault or the person could make a step. It may pass before they do so.
+  // Time may pass when no step is possible but a fault or an act of the person, which may also come
+  // later.
   if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
   const bool commits = asked_ && std::holds_alternative<Commit>(*asked_);
   if (commits && left_.unknowns > 0) {

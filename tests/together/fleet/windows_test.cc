@@ -351,7 +351,7 @@ TEST_CASE("the window of a node that has ended holds no batch") {
   put(key_of(KeyKind::node_active, {"b"}), write_record(Active{.instance = "i"}));
   task.take(node("a", "two"));
   task.take(window("two", at_two));
-  // The node a was removed from the cell.
+  // The node `a` was removed from the cell: only its record of the rollout is left.
   put(key_of(KeyKind::rollout_node, {"r", "a"}),
       write_record(RolloutNode{.stage = NodeStage::left}));
   CHECK(std::holds_alternative<GrantLease>(task.next(1, 0)));
