@@ -174,7 +174,8 @@ function follow() {
 }
 
 // Follows the cell only while a person can see the page: a browser makes at most six connections to
-// one server, and each stream uses one. When the page is shown again, its answer may be hours old.
+// one server, and each stream uses one. When the page is shown again, it may show records that are
+// hours old.
 function followIfSeen() {
   if (!document.hidden) return follow();
   leave();

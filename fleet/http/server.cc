@@ -23,7 +23,7 @@ struct FreeResponse {
 };
 using ResponseOf = std::unique_ptr<MHD_Response, FreeResponse>;
 
-// Returns a response that owns its body, since a copy of the largest answers would need much
+// Moves the body into the response that it returns: a copy of the largest bodies would need much
 // memory.
 ResponseOf response_with(std::string body) {
   auto kept = std::make_unique<std::string>(std::move(body));

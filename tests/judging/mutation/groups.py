@@ -85,6 +85,6 @@ def groups():
         Group('agent', 'what an agent links', agent, 0.85, False, True,
               ('tests/decisions/unit/agent_', 'tests/decisions/unit/failing_agent')),
         Group('fleet', 'the decisions of the controllers',
-              sorted(path for directory in FLEET for path in sources(directory)), 0.75, False,
+              sorted(path for directory in FLEET for path in sources(directory)), 0.70, False,
               False, FLEET_TESTS, is_usual=False),
     ]

@@ -293,7 +293,8 @@ TEST_CASE("a group of a step `any` has as many members as there are free places"
   CHECK(begun.step == 1);
   CHECK(begun.lock == "n1");
 
-  // When the other place becomes free, the group becomes larger, and n1 keeps its place.
+  // The rollout gives its place back, so another member may begin. The plan keeps the place of n1,
+  // which has begun.
   if (is_down) bench.node("n3", "north");
   bench.frees("rollout/r1", "n3");
   CHECK(decided(bench, plan_of(StepClass::any)).transaction->erases.empty());
