@@ -57,6 +57,7 @@ struct ApartRule {
 
 ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,
                   std::vector<std::string>& unlabelled) {
+  unlabelled.clear();  // another rule may be about the same label
   ApartRule rule;
   std::map<std::string, std::size_t> values;
   std::vector<std::int64_t> all;

@@ -159,6 +159,9 @@ TEST_CASE("impossible terms are refused in words") {
   CHECK(reason([](auto& t) { t.confirm_ms = 86'400'001; }) == "confirm is at most 24 h");
   CHECK(reason([](auto& t) { t.soak_ms = 28'800'001; }) == "confirm is at most 24 h");
   CHECK(reason([](auto& t) { t.component = "A"; }) == "\"A\" is no component");
+  CHECK(reason([](auto& t) { t.version = "1 2"; }) == "\"1 2\" is no version");
+  CHECK(reason([](auto& t) { t.canary = 1'001; }) == "canaries are 0 to 1000 nodes");
+  CHECK(reason([](auto& t) { t.bake_ms = -1; }) == "times are not negative");
 }
 
 TEST_CASE("alpha and tolerate have bounds, and words that say when they have no effect") {
@@ -439,6 +442,14 @@ TEST_CASE("a node without the label counts as a place of its own, and is named")
   CHECK(draft.unlabelled == std::map<std::string, Ids>{{"site", {"n10000", "n10003"}}});
 }
 
+TEST_CASE("nodes without a label are named once for --apart, and not for the cell's budgets") {
+  RolloutTerms wanted = terms();
+  wanted.apart = {"rack", "site"};
+  const DraftLeave leave{.budgets = {{"room", 1}, {"site", 1}}};
+  const auto draft = draft_rollout(wanted, candidates({"a"}), "", leave);
+  CHECK(draft.value().unlabelled == std::map<std::string, Ids>{{"rack", {"a"}}, {"site", {"a"}}});
+}
+
 TEST_CASE("terms that a person leaves open are filled in by the number of nodes") {
   RolloutTerms few = open_terms();
   settle(few, 100, "x");
@@ -569,6 +580,9 @@ TEST_CASE("impossible terms for the order or the places are refused in words") {
         "apart: \"b\" is neither 1 to 1000 nodes nor 0.001% to 100%");
   CHECK(reason([](auto& t) { t.apart = Ids(9, "a"); }) == "at most 8 labels are kept apart");
   CHECK(reason([](auto& t) { t.spread_ms = -2; }) == "times are not negative");
+  CHECK(reason([](auto& t) { t.seed = std::string(64, 'x'); }).empty());
+  CHECK(reason([](auto& t) { t.apart = Ids(8, "a"); }).empty());
+  CHECK(reason([](auto& t) { t.soak_ms = 0; }).empty());
 }
 
 TEST_CASE("an older record has one size, the order of names, no spread and its own max-failed") {
