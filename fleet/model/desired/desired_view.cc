@@ -37,8 +37,7 @@ bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   // earlier desired version has not ended on it: the order makes the node cancel that upgrade.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
-  if (node.active.revision == 0 || active == node.instances.end()) return false;
-  return active->second.record.degraded.empty();
+  return active != node.instances.end() && active->second.record.degraded.empty();
 }
 
 // Returns whether the node's old instance may be ordered to stop, as far as the node's own records
@@ -183,13 +182,12 @@ WishStanding standing_of(const DesiredNode& node, const CellWish& wish) {
   const UpgradePhase phase = phase_of(node);
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   const bool is_moving = is_under_way(node, wish);
-  const bool may_begin = may_get_order(node, wish, waits);
   return {.has_component = !node.running.empty(),
           .is_under_way = is_moving,
           .has_failed = has_failed(node, wish),
           .is_committed = runs(node, wish.desired.version) && !is_moving,
-          .may_begin = may_begin,
-          .waits = may_begin && waits,
+          .may_begin = may_get_order(node, wish, waits),
+          .waits = waits,
           .is_at_gate = is_moving && may_be_stopped(node, true)};
 }
 
@@ -326,12 +324,13 @@ std::optional<std::pair<Ms, std::string>> DesiredMarks::successor(const std::str
   std::optional<std::pair<Ms, std::string>> first;
   for (const auto& [name, instance] : node.instances) {
     const Instance& record = instance.record;
-    if (name == node.active.record.instance || !record.ready || !record.degraded.empty() ||
-        record.boot_id != node.active.record.boot_id || without_build(record.version) != wanted) {
+    if (name == node.active.record.instance || record.boot_id != node.active.record.boot_id ||
+        without_build(record.version) != wanted) {
       continue;
     }
+    // Only an instance that is ready and not degraded has a mark.
     const auto mark = seen->second.find(name);
-    if (mark == seen->second.end() || mark->second.second != record.version) continue;
+    if (mark == seen->second.end()) continue;
     if (!first || mark->second.first < first->first) first = {mark->second.first, name};
   }
   return first;

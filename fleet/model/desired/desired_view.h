@@ -143,8 +143,8 @@ struct WishStanding {
   // Whether the node may get the order to move. There may be other reasons to wait, such as a
   // closed maintenance window.
   bool may_begin = false;
-  // Whether the node may be ordered to move although its upgrade to an earlier desired version has
-  // not ended. The order makes the node cancel that upgrade.
+  // Whether an upgrade to an earlier desired version has not ended on the node. An order to move
+  // makes the node cancel that upgrade.
   bool waits = false;
   // Whether the node moves to the cell's desired version, its new version waits beside the old one,
   // and the old one may be ordered to stop. There may be other reasons to wait, such as a closed
