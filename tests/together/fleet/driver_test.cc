@@ -181,10 +181,9 @@ struct Writing : Counting {
   }
 };
 
-TEST_CASE("a reading that nobody asked for is not undone by an older write of the driver") {
-  int decisions = 0;
-  std::string known;
-  Bench bench(Driver<Writing>("c1", Writing{{&decisions}, &known}, 1));
+// Begins the driver, and carries out its actions until it has made its first decision.
+template <class Bench>
+void begin_until_decision(Bench& bench, const int& decisions) {
   bench.tell(BeginDriving{});
   while (decisions == 0) {
     const DriverAction action = bench.asked.front();
@@ -193,6 +192,13 @@ TEST_CASE("a reading that nobody asked for is not undone by an older write of th
     if (commit != nullptr) bench.tell(TransactionEnded{bench.store.commit(commit->transaction)});
     if (commit == nullptr) bench.tell(ReadingEnded{bench.store.read({std::string(key_root)})});
   }
+}
+
+TEST_CASE("a reading that nobody asked for is not undone by an older write of the driver") {
+  int decisions = 0;
+  std::string known;
+  Bench bench(Driver<Writing>("c1", Writing{{&decisions}, &known}, 1));
+  begin_until_decision(bench, decisions);
   const Outcome outcome = bench.store.commit(std::get<Commit>(bench.asked.front()).transaction);
   bench.asked.clear();
   REQUIRE(std::holds_alternative<Committed>(outcome));
@@ -205,6 +211,29 @@ TEST_CASE("a reading that nobody asked for is not undone by an older write of th
   CHECK(decisions == 2);
 }
 
+// Like Writing, but the task writes the key twice, whatever the store has.
+struct WritingTwice : Writing {
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    if (++*decisions > 2) return Wait{};
+    return Write{{.puts = {{.key = own(), .value = "mine " + std::to_string(*decisions)}}}};
+  }
+};
+
+TEST_CASE("a change that the watch reports late does not hide a later write of the driver") {
+  int decisions = 0;
+  std::string known;
+  Bench bench(Driver<WritingTwice>("c1", WritingTwice{{{&decisions}, &known}}, 1));
+  begin_until_decision(bench, decisions);
+  bench.store.put(Writing::own(), "theirs");
+  const KeyValue theirs = *bench.store.find(Writing::own());
+  const Transaction first = std::get<Commit>(bench.asked.front()).transaction;
+  bench.asked.clear();
+  bench.tell(TransactionEnded{bench.store.commit(first)});
+  REQUIRE(decisions == 2);
+  bench.tell(KeyChanged{theirs});
+  CHECK(known == "mine 1");
+}
+
 TEST_CASE("a driver remembers only the revisions of the last change and of its own writes") {
   int decisions = 0;
   Bench bench(Driver<Counting>("c1", Counting{&decisions}, 1));
@@ -214,6 +243,66 @@ TEST_CASE("a driver remembers only the revisions of the last change and of its o
     bench.tell(KeyErased{key_of(KeyKind::event, {}, i), revision});
   }
   CHECK(bench.driver.revisions_known() == 1);
+}
+
+// A task whose transactions each compare a different revision of the record `stop`, as if other
+// programs wrote this record again and again.
+struct Overtaken : Counting {
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    return Write{{.compares = {{.key = key_of(KeyKind::stop), .revision = ++*decisions + 100}},
+                  .puts = {{.key = "/fleet/v1/x"}}}};
+  }
+};
+
+TEST_CASE("a driver goes on, however often others overtake its writes, as long as each is new") {
+  int decisions = 0;
+  Bench bench(Driver<Overtaken>("c1", Overtaken{{&decisions}}, 1));
+  bench.begin();
+  for (int i = 0; i < 3 * refusals_max; ++i)
+    bench.wait(store_retry_ms);
+  CHECK(decisions > 2 * refusals_max);
+  CHECK_FALSE(bench.driver.is_over());
+}
+
+TEST_CASE("refusals before a write that was committed do not end a driver") {
+  int decisions = 0;
+  Bench bench(Driver<Refusing>("c1", Refusing{{&decisions}}, 1));
+  bench.begin();
+  for (int i = 0; i < 3; ++i) {
+    bench.store.put(key_of(KeyKind::stop), "{}");
+    for (int each = 0; each < refusals_max - 1; ++each)
+      bench.wait(store_retry_ms);
+    bench.store.erase(key_of(KeyKind::stop));
+    bench.wait(store_retry_ms);
+  }
+  CHECK_FALSE(bench.driver.is_over());
+}
+
+TEST_CASE("a refused write is decided anew as soon as all records were read again") {
+  int decisions = 0;
+  Bench bench(Driver<Refusing>("c1", Refusing{{&decisions}}, 1));
+  bench.store.put(key_of(KeyKind::stop), "{}");
+  bench.begin();
+  REQUIRE(decisions == 1);
+  bench.tell(ReadingEnded{bench.store.read({std::string(key_root)})});
+  CHECK(decisions == 2);
+}
+
+// A task that wants a lease for each of its writes.
+struct Leasing : Counting {
+  [[nodiscard]] DriverStep next(Revision, Ms) {
+    ++*decisions;
+    return GrantLease{60'000};
+  }
+};
+
+TEST_CASE("a driver that gets no lease asks for one again after a second, and not at once") {
+  int decisions = 0;
+  Bench bench(Driver<Leasing>("c1", Leasing{{&decisions}}, 1));
+  begin_until_decision(bench, decisions);
+  bench.tell(LeaseFailed{});
+  CHECK(decisions == 1);
+  CHECK(bench.driver.next_deadline() == bench.now + store_retry_ms);
 }
 
 PlanMember at(std::int64_t step) {

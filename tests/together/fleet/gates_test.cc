@@ -75,6 +75,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
       {"a=http://h,up,below=1,for=0", "needs ,for="},
       {"a=http://h,up,below=1,for=soon", "needs ,for="},
       {"a=http://h,up,below=1,for=2d", "needs ,for="},
+      {"a=http://h,up,below=1,for=999ms", "needs ,for="},
       {"a=http://h,up,for=1m", "needs ,below="},
       {"a=http://h,up,below=many,for=1m", "needs ,below="},
       {"a=http://h,up,below=nan,for=1m", "needs ,below="},
@@ -258,6 +259,21 @@ TEST_CASE("a gate that a round leaves out, a late round and an old one are not k
         "gate a: not known: no answer; gate b: not known: no answer");
 }
 
+TEST_CASE(
+    "the answers of gates are news if a gate says something else, and not if it says it anew") {
+  const std::vector<GateStand> before{{"a", GateSays::well, "1"}, {"b", GateSays::not_known, "2"}};
+  std::vector<GateStand> now = before;
+  now[0].words = "3";
+  CHECK_FALSE(is_gate_news(before, now));
+  now[1].says = GateSays::well;
+  CHECK(is_gate_news(before, now));
+  now = before;
+  now[0].name = "c";
+  CHECK(is_gate_news(before, now));
+  now.pop_back();
+  CHECK(is_gate_news(before, now));
+}
+
 TEST_CASE("terms name each gate once, by a name that no path can be made of") {
   RolloutTerms terms{
       .component = "agent", .version = "2", .confirm_ms = 600'000, .gates = {"a", "b-2.x"}};
@@ -268,6 +284,8 @@ TEST_CASE("terms name each gate once, by a name that no path can be made of") {
   CHECK(wrong_terms(terms) == "gate \"../a\" is no name of a gate");
   terms.gates = std::vector<std::string>(gates_max + 1, "a");
   CHECK(wrong_terms(terms) == "at most 8 gates are asked");
+  terms.gates = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  CHECK_FALSE(wrong_terms(terms));
 }
 
 // ---- a Prometheus server that is the gate of several rollouts

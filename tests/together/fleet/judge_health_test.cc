@@ -91,6 +91,12 @@ TEST_CASE("the control is asked before the batch begins, and all nodes are told 
   CHECK(asked == last);
   CHECK(bench.control_run_of(asked[0]) == "r.control.0");
   CHECK(bench.command(bench.first[0], "web").judged);
+  // The question ends with the commands of the batch.
+  const auto lease_of = [&bench](KeyKind kind, const std::string& node) {
+    return bench.store.find(key_of(kind, {node, "web"}))->lease;
+  };
+  CHECK(lease_of(KeyKind::node_control, asked[0]) ==
+        lease_of(KeyKind::node_command, bench.first[0]));
 }
 
 // Requirements (tests/judging/rows): S-13
@@ -236,6 +242,19 @@ TEST_CASE("a measure has the rollout's own alpha, and first failures of a counte
   };
   CHECK(log(MeasureType::counter, 2) < log(MeasureType::counter, 1));
   CHECK(log(MeasureType::gauge, 2) == log(MeasureType::gauge, 1));
+}
+
+TEST_CASE("a measure that should not fall is worse if it falls, and not if it rises") {
+  const auto log = [](MeasureWorse worse, double change) {
+    std::vector<MeasuredChange> changes;
+    for (int i = 0; i < 100; ++i)
+      changes.push_back({i % 2 == 0, (i % 2 == 0 ? change : 0) + i % 10});
+    return log_evidence_of(MeasureType::gauge, worse, changes, 1);
+  };
+  CHECK(log(MeasureWorse::down, -20) > std::log(1'000));
+  CHECK(log(MeasureWorse::down, 20) < 0);
+  CHECK(log(MeasureWorse::up, 20) > std::log(1'000));
+  CHECK(log(MeasureWorse::up, -20) < 0);
 }
 
 TEST_CASE("a measure that only some nodes of the control give is not waited for") {

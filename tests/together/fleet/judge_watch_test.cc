@@ -184,6 +184,18 @@ TEST_CASE("a node that a person removes from the cell has not failed, and hides 
   CHECK(bench.rollout().state == RolloutState::rolling);
 }
 
+TEST_CASE("a node whose fleet-agent goes back has failed, and the judge looks every ten seconds") {
+  Bench bench;
+  bench.first_soaks();
+  bench.wait(5 * minute);
+  for (std::size_t i = 0; i < 3; ++i)
+    bench.put(key_of(KeyKind::node_upgrade, {bench.first[i], "agent"}),
+              write_record(Upgrade{.phase = UpgradePhase::failed, .attempt = "r.apply.1"}));
+  bench.wait(3 * minute);
+  CHECK(bench.judge().fresh_failed == 3);
+  CHECK(bench.driver->next_deadline() <= bench.now + judge_look_ms);
+}
+
 TEST_CASE("another version of fleet-agent is an upgrade and no failure") {
   Bench bench(600, NodeOrder::random, "web");
   bench.first_soaks("web");

@@ -143,6 +143,12 @@ TEST_CASE("a window of every whole day is always open, and an invalid one never"
         at(2026, 7, 11, 10, 1));
   CHECK(why_no_window({.start = "24:00", .duration_s = 60}) == "start \"24:00\" is no HH:MM");
   CHECK(why_no_window({.start = "2:00", .duration_s = 60}) == "start \"2:00\" is no HH:MM");
+  for (const char* wrong : {"23:60", "a2:00", "02.00", "02:0a", "-1:00", ""})
+    CHECK(why_no_window({.start = wrong, .duration_s = 60}));
+  for (const char* right : {"00:00", "23:59", "09:58"})
+    CHECK_FALSE(why_no_window({.start = right, .duration_s = 60}));
+  const Window last_minute{.start = "23:59", .duration_s = 60};
+  CHECK(next_window(last_minute, TimeZone::utc(), 0)->begins == 86'400 - 60);
   CHECK(why_no_window({.start = "02:00"}) == "a duration is a minute to seven days");
   CHECK(why_no_window({.days = {"Mon"}, .start = "02:00", .duration_s = 60}) ==
         "\"Mon\" is no day (mon, tue, wed, thu, fri, sat, sun)");
@@ -399,7 +405,9 @@ TEST_CASE("while anything about a window is not known, it is closed") {
   CHECK(unknown.opening("n", minute, 0).why == "nobody knows what time it is");
   WindowView view = view_at(midnight);
   view.take({.key = key_of(KeyKind::window, {"all"}), .value = "{", .modified = 1});
-  CHECK_FALSE(view.opening("n", minute, 0).is_open);
+  CHECK(view.opening("n", minute, 0).why.starts_with("its window "));
+  view.take(window("all", {.start = "25:00", .duration_s = 60}));
+  CHECK(view.opening("n", minute, 0).why == "its window start \"25:00\" is no HH:MM");
   Window elsewhere = at_two;
   elsewhere.time_zone = "Moon/Base";
   view.take(window("all", elsewhere));
@@ -419,7 +427,10 @@ TEST_CASE("of several nodes the one whose window opens last decides") {
   view.take(window("three", at_three));
   view.take(node("a", "two"));
   view.take(node("b", "three"));
-  CHECK(view.opening(std::vector<std::string>{"a", "b", "c"}, minute, 0).until == 180 * minute);
+  for (const std::vector<std::string>& nodes :
+       {std::vector<std::string>{"a", "b", "c"}, {"b", "a"}})
+    CHECK(view.opening(nodes, minute, 0) ==
+          Opening{false, 180 * minute, "b: its window opens in 3h"});
   CHECK(view.opening(std::vector<std::string>{"c"}, minute, 0).is_open);
 }
 
