@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/common/identity.h"
+#include "fleet/model/drivers/budgets.h"
 
 namespace keys_test {
 
@@ -150,6 +151,12 @@ TEST_CASE("names that others have written make a key if they are valid") {
   CHECK_FALSE(key_if(KeyKind::rollout, {std::string(64, 'a')}));
   CHECK_FALSE(key_if(KeyKind::rollout, {}));
   CHECK_FALSE(key_if(KeyKind::stop, {"a"}));
+}
+
+TEST_CASE("controllers of all versions know the place of a budget by the same key") {
+  // Another program has computed the hash of the label's value from the description of place_of().
+  CHECK(key_of(KeyKind::place, {"site", place_value("north"), "0"}) ==
+        "/fleet/v1/place/site/b1376120f311efb6/0");
 }
 
 }  // namespace
