@@ -382,10 +382,8 @@ TEST_CASE("a plan gives back no place that another run has taken over meanwhile"
 // A rollout over two nodes of one site. The budget allows that two nodes of a site are down at the
 // same time, so it has two places. The driver has just taken both places, one for each node, and
 // has not ordered `apply` yet.
-struct RolloutBench : fleet_test::DriverWork {
-  RolloutDriver driver{"c1", "r", 100};
-
-  RolloutBench() {
+struct RolloutBench : fleet_test::DriverBench<RolloutDriver> {
+  RolloutBench() : DriverBench(RolloutDriver("c1", "r", 100)) {
     RolloutBatch batch;
     for (const std::string id : {"n1", "n2"}) {
       batch.nodes.push_back(id);
@@ -407,7 +405,6 @@ struct RolloutBench : fleet_test::DriverWork {
       perform();
     REQUIRE(places() == 2);
   }
-  void tell(const DriverEvent& event) { take(driver.step(event, 0)); }
   // Carries out the driver's next action.
   void perform() {
     REQUIRE_FALSE(asked.empty());
@@ -418,14 +415,6 @@ struct RolloutBench : fleet_test::DriverWork {
     if (const auto* wanted = std::get_if<WantReading>(&action))
       return tell(ReadingEnded{store.read(wanted->prefixes)});
     tell(LeaseGranted{7});
-  }
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
-  }
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    tell(KeyChanged{*store.find(key)});
-    settle();
   }
   std::size_t places() const { return store.read({prefix_of(KeyKind::place)}).found.size(); }
   Rollout rollout() const {
@@ -448,9 +437,7 @@ TEST_CASE("a rollout that may not begin keeps no places meanwhile, and takes the
   CHECK(bench.rollout().state == RolloutState::rolling);
   CHECK(bench.places() == 0);
 
-  bench.store.erase(key_of(KeyKind::stop));
-  bench.tell(KeyErased{key_of(KeyKind::stop), bench.store.revision()});
-  bench.settle();
+  bench.erase(key_of(KeyKind::stop));
   CHECK(bench.places() == 2);
   CHECK(bench.rollout().phase == BatchPhase::applying);
 }

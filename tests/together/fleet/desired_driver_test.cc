@@ -15,12 +15,9 @@ namespace {
 using namespace fleet;
 
 // A cell whose nodes run version 1 of fleet-agent, and its driver of desired versions.
-struct Bench : fleet_test::DriverWork {
-  DesiredDriver driver;
-  Ms now = 0;
-
+struct Bench : fleet_test::DriverBench<DesiredDriver> {
   explicit Bench(const std::vector<std::string>& nodes, const DesiredSettings& settings = {})
-      : driver("c1", {"agent"}, settings, 100) {
+      : DriverBench(DesiredDriver("c1", {"agent"}, settings, 100)) {
     for (const std::string& id : nodes) {
       store.put(key_of(KeyKind::node_versions, {id}), R"({"agent":"1"})");
       store.put(key_of(KeyKind::node_active, {id}), R"({"instance":"old"})");
@@ -28,31 +25,13 @@ struct Bench : fleet_test::DriverWork {
     }
   }
   static std::string of(KeyKind kind, const std::string& id) { return key_of(kind, {id, "agent"}); }
-  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
-  }
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    tell(KeyChanged{*store.find(key)});
-    settle();
-  }
   void wait(Ms time) {
     now += time;
     clock_shows(std::nullopt);
   }
   void wish() { put(key_of(KeyKind::desired, {"agent"}), R"({"version":"2"})"); }
-  void begin(std::optional<UnixSeconds> wall = {}) {
-    tell(BeginDriving{wall});
-    settle();
-  }
   void clock_shows(std::optional<UnixSeconds> wall) {
     tell(KeptAlive{wall});
-    settle();
-  }
-  void erase(const std::string& key) {
-    store.erase(key);
-    tell(KeyErased{key, store.revision()});
     settle();
   }
   std::string order(const std::string& id) {

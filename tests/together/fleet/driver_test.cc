@@ -18,37 +18,22 @@ using namespace fleet;
 // A driver (the part of a controller that steers a plan, for example), a store in memory, and a
 // clock that the test moves. settle() carries out the driver's actions until the driver waits.
 template <class Driven>
-struct Bench : fleet_test::DriverWork {
-  Driven driver;
+struct Bench : fleet_test::DriverBench<Driven> {
   std::vector<Ms> leases;
-  Ms now = 0;
 
-  explicit Bench(Driven driven) : driver(std::move(driven)) {}
-
-  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
-
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); },
-                       [this](const DriverAction& action) {
-                         const auto* grant = std::get_if<GrantLease>(&action);
-                         if (grant != nullptr) leases.push_back(grant->ttl_ms);
-                       });
+  explicit Bench(Driven driven) : fleet_test::DriverBench<Driven>(std::move(driven)) {
+    this->sees = [this](const DriverAction& action) {
+      const auto* grant = std::get_if<GrantLease>(&action);
+      if (grant != nullptr) leases.push_back(grant->ttl_ms);
+    };
   }
-
-  void begin() {
-    tell(BeginDriving{});
-    settle();
-  }
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    tell(KeyChanged{*store.find(key)});
-    settle();
-  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
   void wait(Ms time) {
-    now += time;
-    tell(KeptAlive{});
-    tell(TimePassed{});
-    settle();
+    this->now += time;
+    this->tell(KeptAlive{});
+    this->tell(TimePassed{});
+    this->settle();
   }
 };
 

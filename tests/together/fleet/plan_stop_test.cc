@@ -17,39 +17,21 @@ using namespace fleet;
 
 // A running plan of one step with the members m and n, and its driver. The test writes the members'
 // records, and moves the clock.
-struct Bench : fleet_test::DriverWork {
-  PlanDriver driver{"c1", "p", 100};
-  Ms now = 0;
-
-  explicit Bench(StepClass kind, bool migrate = false) {
+struct Bench : fleet_test::DriverBench<PlanDriver> {
+  explicit Bench(StepClass kind, bool migrate = false) : DriverBench(PlanDriver("c1", "p", 100)) {
     const PlanStep step{
         .name = "s", .kind = kind, .hook = "h", .timeout_ms = 10'000, .migrate = migrate};
     for (const char* id : {"m", "n"})
       store.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
     store.put(own(),
               write_record(Plan{.version = "2", .steps = {step}, .state = PlanState::running}));
-    tell(BeginDriving{});
-    settle();
+    begin();
     both({.step = 1, .phase = MemberPhase::waiting});
   }
 
   static std::string own() { return key_of(KeyKind::plan, {"p"}); }
-  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); });
-  }
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    tell(KeyChanged{*store.find(key)});
-  }
-  void erase(const std::string& key) {
-    store.erase(key);
-    tell(KeyErased{key, store.revision()});
-    settle();
-  }
   void member(const std::string& id, const PlanMember& record) {
     put(key_of(KeyKind::node_plan, {id, "p"}), write_record(record));
-    settle();
   }
   void both(const PlanMember& record) {
     member("m", record);
@@ -93,7 +75,9 @@ TEST_CASE("no stopped member starts again if one has begun to migrate when the p
 
 TEST_CASE("no stopped member starts again if one begins to migrate while the stop is written") {
   Bench bench = before_migration();
-  bench.put(key_of(KeyKind::node_plan, {"n", "p"}), write_record(broken));
+  const std::string other = key_of(KeyKind::node_plan, {"n", "p"});
+  bench.store.put(other, write_record(broken));
+  bench.tell(KeyChanged{*bench.store.find(other)});
   REQUIRE(bench.asked.size() == 1);
   const std::string key = key_of(KeyKind::node_plan, {"m", "p"});
   bench.store.put(key, write_record(acting));

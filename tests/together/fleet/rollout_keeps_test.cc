@@ -21,14 +21,17 @@ using Batches = std::vector<std::vector<std::string>>;
 
 // A rollout from version 1 to version 2 and its driver, with a clock that the test moves. The test
 // writes what the nodes report.
-struct Bench : fleet_test::DriverWork {
-  RolloutDriver driver{"c1", "r", 100};
-  Ms now = 0;
+struct Bench : fleet_test::DriverBench<RolloutDriver> {
   std::vector<Ms> leases;  // the times to live of the leases that the driver has asked for
   std::int64_t round = 0;  // the round in which the gates were asked last
 
   explicit Bench(const Batches& batches, RolloutTerms terms = {},
-                 const std::string& settings = "{}") {
+                 const std::string& settings = "{}")
+      : DriverBench(RolloutDriver("c1", "r", 100)) {
+    sees = [this](const DriverAction& action) {
+      if (const auto* wants = std::get_if<GrantLease>(&action)) leases.push_back(wants->ttl_ms);
+      if (const auto* asks = std::get_if<AskGates>(&action)) round = asks->round;
+    };
     terms.component = "agent";
     terms.version = "2";
     terms.soak_ms = soak;
@@ -46,33 +49,14 @@ struct Bench : fleet_test::DriverWork {
     store.put(own(), write_record(Rollout{.terms = terms,
                                           .state = RolloutState::rolling,
                                           .batches = static_cast<std::int64_t>(batches.size())}));
-    tell(BeginDriving{});
-    settle();
+    begin();
   }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
 
   static std::string own() { return key_of(KeyKind::rollout, {"r"}); }
   static std::string of(KeyKind kind, const std::string& node) {
     return key_of(kind, {node, "agent"});
-  }
-  void tell(const DriverEvent& event) { take(driver.step(event, now)); }
-  void settle() {
-    DriverWork::settle([this](const DriverEvent& event) { tell(event); },
-                       [this](const DriverAction& action) {
-                         if (const auto* wants = std::get_if<GrantLease>(&action))
-                           leases.push_back(wants->ttl_ms);
-                         if (const auto* asks = std::get_if<AskGates>(&action)) round = asks->round;
-                       });
-  }
-  void put(const std::string& key, const std::string& value) {
-    store.put(key, value);
-    if (!driver.fence()) return;
-    tell(KeyChanged{*store.find(key)});
-    settle();
-  }
-  void erase(const std::string& key) {
-    store.erase(key);
-    tell(KeyErased{key, store.revision()});
-    settle();
   }
   void wait(Ms time) {
     for (const Ms end = now + time; now < end; now += second) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -88,6 +89,39 @@ struct DriverWork {
         tell(fleet::LeaseGranted{7});
       }
     }
+  }
+};
+
+// A store, a driver, and a clock that the test moves. Each function ends when the driver has
+// nothing left to do.
+template <class Driver>
+struct DriverBench : DriverWork {
+  Driver driver;
+  fleet::Ms now = 0;
+  // Called with each action of the driver before it is carried out.
+  std::function<void(const fleet::DriverAction&)> sees = [](const auto&) {};
+
+  explicit DriverBench(Driver begun) : driver(std::move(begun)) {}
+
+  // Tells the driver an event, and carries out no action.
+  void tell(const fleet::DriverEvent& event) { take(driver.step(event, now)); }
+  void settle() {
+    DriverWork::settle([this](const fleet::DriverEvent& event) { tell(event); }, sees);
+  }
+  void begin(std::optional<fleet::UnixSeconds> wall = {}) {
+    tell(fleet::BeginDriving{wall});
+    settle();
+  }
+  // Writes or erases a record, as somebody else does, and tells the driver.
+  void put(const std::string& key, const std::string& value) {
+    store.put(key, value);
+    tell(fleet::KeyChanged{*store.find(key)});
+    settle();
+  }
+  void erase(const std::string& key) {
+    store.erase(key);
+    tell(fleet::KeyErased{key, store.revision()});
+    settle();
   }
 };
 
