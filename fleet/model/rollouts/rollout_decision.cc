@@ -97,10 +97,11 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   const GatesNow asked = gates();
   if (!asked.stands.empty()) writer.rollout().gates = asked.stands;
   if (is_unjudged) writer.rollout().reason = brief("not judged: " + why_unjudged(asked));
+  const bool has_whole_time = begins && !batch_.is_any_on_trial();
   for (const std::string& id : nodes) {
     if (!writer.has_room()) break;
     writer.order(id, batch_.standing_of(id), step, ttl_of(step), begins ? batch_.delay_of(id) : 0);
-    if (begins && !batch_.is_any_on_trial()) marks_.held.erase(id);
+    if (has_whole_time) marks_.held.erase(id);
   }
   mark(step);
   writer.rollout().waits_for.clear();
