@@ -86,7 +86,7 @@ CertificateHealth certificate_health(const std::string& what, const std::string&
 Front::Front(FrontSettings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_loop_init(&loop_) == 0);
   timers_ = std::make_unique<UvTimers>(loop_);
-  // The web server judges people by its copy of the records, so the copy must not be old.
+  // The web server decides by its copy of the records who is let in, so the copy must not be old.
   store_ =
       std::make_unique<EtcdStore>(loop_, EtcdStore::Settings{.endpoints = settings_.endpoints,
                                                              .certificates = settings_.certificates,

@@ -91,7 +91,7 @@ class Budgets {
   [[nodiscard]] std::string limits_text() const;
   // Adds to the transaction that the run `by` (a rollout, plan or desired version) gives back the
   // places that it has taken for this node. Returns whether there are any. The store refuses the
-  // transaction if another run has taken one of them over meanwhile.
+  // transaction if another run has taken over one of these places meanwhile.
   bool give_back(Transaction& transaction, const std::string& by, const std::string& node) const;
   // Returns the nodes for which the run `by` (a rollout, plan or desired version) has taken budget
   // places.

@@ -28,12 +28,12 @@ inline constexpr std::string_view site_local = "site-local";
 // Returns what is wrong with the window, or no value if it is valid.
 [[nodiscard]] std::optional<std::string> why_no_window(const Window& window);
 
-// The end of an opening that never ends.
+// The member `ends` of the opening of a window that is always open.
 inline constexpr UnixSeconds never_ends = std::numeric_limits<UnixSeconds>::max();
 
 struct OpenWindow {
   UnixSeconds begins = 0;
-  UnixSeconds ends = 0;  // never_ends: the window is always open from `begins` on
+  UnixSeconds ends = 0;  // never_ends if the window is always open from `begins` on
 
   bool operator==(const OpenWindow&) const = default;
 };

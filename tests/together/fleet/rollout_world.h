@@ -37,8 +37,8 @@ struct NodeDouble {
   bool absent = false;  // the node is cut off: it hears and does nothing, and its lease has ended
   bool was_absent = false;
   bool forgotten = false;  // a person has erased the node's records at some time
-  // A person has forgotten the node before its part in the rollout had ended, and the driver knows
-  // it. The node has not returned since.
+  // A person has removed the node, by `fleetctl forget`, before its part in the rollout had ended,
+  // and the driver knows it. The node has not returned since.
   bool gone = false;
   std::string answered = {};
   std::map<std::string, int> executed = {};

@@ -92,8 +92,8 @@ struct DriverWork {
   }
 };
 
-// A store, a driver, and a clock that the test moves. Each function ends when the driver has
-// nothing left to do.
+// A store, a driver, and a clock that the test moves. settle(), and each function that calls it,
+// ends when the driver has no action left.
 template <class Driver>
 struct DriverBench : DriverWork {
   Driver driver;
